@@ -1,0 +1,1 @@
+//! The chain, the circuit breaker and the failure taxonomy of backstop.

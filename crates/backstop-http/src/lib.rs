@@ -1,0 +1,1 @@
+//! What every HTTP adapter of backstop shares.

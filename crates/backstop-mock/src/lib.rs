@@ -1,0 +1,1 @@
+//! Scripted provider and loopback LLM server for tests of backstop applications.

@@ -1,0 +1,1 @@
+//! JSON extraction, schema validation and refusal detection for backstop.
