@@ -1,1 +1,51 @@
-//! The chain, the circuit breaker and the failure taxonomy of backstop.
+//! The engine of backstop: a [`Chain`] tries targets in order until one gives a valid answer.
+//!
+//! The crate knows no HTTP, no vendor and no JSON Schema. Adapters implement [`Provider`], validation crates
+//! [`Validator`] and [`Check`]; everything between them is here:
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`request`], [`message`], [`tool`] | what is asked |
+//! | [`response`], [`chunk`] | what comes back, whole or streamed |
+//! | [`provider`], [`attempt`], [`capabilities`], [`target`] | who is asked, and how |
+//! | [`validator`], [`check`] | whether an answer may be used |
+//! | [`error`] | the taxonomy of failures |
+//! | [`policy`], [`retry`] | what a failure leads to |
+//! | [`chain`] | one call, step by step |
+//! | [`report`], [`observer`] | what happened |
+
+pub mod attempt;
+pub mod capabilities;
+pub mod check;
+pub mod chunk;
+pub mod error;
+pub mod message;
+pub mod observer;
+pub mod policy;
+pub mod provider;
+pub mod report;
+pub mod request;
+pub mod response;
+pub mod retry;
+pub mod target;
+pub mod tool;
+pub mod validator;
+
+pub use attempt::{Attempt, CallId, Overlay, Progress};
+pub use capabilities::{Capabilities, StructuredOutput};
+pub use check::Check;
+pub use chunk::{Chunk, ChunkStream};
+pub use error::{
+    ChainError, ChainErrorKind, ConfigError, Failure, FailureKind, ProviderError, Rejection, Stage,
+};
+pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
+pub use observer::{Event, Observer};
+pub use policy::{Disposition, FailurePolicy, Remedy};
+pub use provider::{CredentialId, Provider, ProviderExt};
+pub use report::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
+pub use request::{Output, OutputSchema, ProviderOptions, Request, RequestBody};
+pub use response::{FinishKind, FinishReason, Response, Usage};
+pub use retry::RetryPolicy;
+pub use target::{Target, TargetId};
+pub use tool::{Tool, ToolCall, ToolChoice, ToolResult};
+pub use validator::{BoxValidator, Candidate, Change, ChangeClass, Changes, Risk, Validator, ValidatorExt};

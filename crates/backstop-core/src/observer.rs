@@ -1,0 +1,84 @@
+//! Observers hear what calls do, for metrics and logs.
+
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use crate::{
+    attempt::CallId,
+    report::{AttemptRecord, Report, Skip},
+    target::TargetId,
+};
+
+/// Something that happened in a call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A call was polled for the first time.
+    CallStarted {
+        /// Names the call.
+        call_id: CallId,
+    },
+    /// A target was passed over.
+    Skipped {
+        /// Who was not asked.
+        target: &'a TargetId,
+        /// Why.
+        reason: &'a Skip,
+    },
+    /// An attempt ended, also by being cancelled.
+    AttemptFinished {
+        /// Its line of the report.
+        record: &'a AttemptRecord,
+    },
+    /// A call ended, with or without an answer.
+    CallFinished {
+        /// Everything that happened.
+        report: &'a Report,
+        /// Whether there is an answer.
+        ok: bool,
+    },
+}
+
+/// Hears of events, on the caller's task and outside all locks. Must not block; a panic is caught and ignored.
+///
+/// A closure is an observer: `|event: &Event<'_>| …`.
+pub trait Observer: Send + Sync + 'static {
+    /// Something happened.
+    fn on_event(&self, event: &Event<'_>);
+}
+
+impl<F: Fn(&Event<'_>) + Send + Sync + 'static> Observer for F {
+    fn on_event(&self, event: &Event<'_>) {
+        self(event);
+    }
+}
+
+/// The observers of a chain.
+#[derive(Clone, Default)]
+pub(crate) struct Observers(Arc<[Arc<dyn Observer>]>);
+
+impl Observers {
+    pub(crate) fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
+        Self(observers.into())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn emit(&self, event: &Event<'_>) {
+        for observer in self.0.iter() {
+            // A broken metric must not fail a call, nor abort it while it is being dropped.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
+        }
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} observer(s)", self.0.len())
+    }
+}

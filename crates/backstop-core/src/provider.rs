@@ -1,0 +1,163 @@
+//! What an adapter implements.
+
+use std::{borrow::Cow, sync::Arc};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, future::BoxFuture, stream};
+
+use crate::{
+    attempt::Attempt,
+    capabilities::Capabilities,
+    chunk::{Chunk, ChunkStream},
+    error::ProviderError,
+    response::Response,
+    target::Target,
+};
+
+/// One vendor endpoint with its credential. [`name`](Self::name) and [`complete`](Self::complete) are enough.
+///
+/// An adapter makes exactly one attempt per call: it does not retry, sleep or log bodies. Write the method's
+/// signature as below (`&Attempt<'_>`, by reference), or `async_trait` reports a lifetime error (E0195).
+///
+/// ```
+/// use async_trait::async_trait;
+/// use backstop_core::{Attempt, Chain, Provider, ProviderError, ProviderExt, Response, Usage};
+///
+/// struct Echo;
+///
+/// #[async_trait]
+/// impl Provider for Echo {
+///     fn name(&self) -> &str {
+///         "echo"
+///     }
+///
+///     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
+///         let text: String = attempt.messages().map(|message| message.text()).collect();
+///         Ok(Response::new(text).with_usage(Usage::new(1, 1)))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let chain = Chain::builder().target(Echo.model("any")).build()?;
+/// assert_eq!(chain.complete("hello").await?.value, "hello");
+/// # Ok(()) }
+/// ```
+#[async_trait]
+pub trait Provider: Send + Sync + 'static {
+    /// The adapter's name, as in reports: `openai`, `anthropic`, …
+    fn name(&self) -> &str;
+
+    /// Names the endpoint: targets whose providers give the same text share circuit breakers. Default: the name.
+    /// HTTP adapters add the base URL.
+    fn instance(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.name())
+    }
+
+    /// Tells credentials of one endpoint apart. Rate limits and rejected keys are remembered per credential, and
+    /// a new value clears them. Must not reveal the secret. Default: one for all.
+    fn credential(&self) -> CredentialId {
+        CredentialId::default()
+    }
+
+    /// What a model can do. Default: unknown.
+    fn capabilities(&self, model: &str) -> Capabilities {
+        let _ = model;
+        Capabilities::unknown()
+    }
+
+    /// Asks once for a whole answer.
+    ///
+    /// # Errors
+    /// Whatever kept the provider from answering, classified. An answer that may not be used is not an error
+    /// here: that is for validators to say.
+    async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError>;
+
+    /// Asks once for a stream. Default: [`complete`](Self::complete), given out in one piece.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete), before the stream has begun.
+    async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
+        Ok(whole(self.complete(attempt).await?))
+    }
+}
+
+/// A whole answer as a stream.
+fn whole(response: Response) -> ChunkStream {
+    let meta = Chunk::Meta { model: response.model, request_id: response.request_id };
+    let calls = response.tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
+        index,
+        id: Some(call.id),
+        name: Some(call.name),
+        arguments: call.arguments,
+    });
+    let chunks = std::iter::once(meta)
+        .chain(response.refusal.map(Chunk::Refusal))
+        .chain((!response.text.is_empty()).then_some(Chunk::Text(response.text)))
+        .chain(calls)
+        .chain(response.usage.map(Chunk::Usage))
+        .chain(std::iter::once(Chunk::End(response.finish)))
+        .map(Ok)
+        .collect::<Vec<_>>();
+    stream::iter(chunks).boxed()
+}
+
+/// Tells credentials of one endpoint apart without revealing them: a number that the adapter derives from its
+/// key, for example a keyed hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CredentialId(pub u64);
+
+// By hand: the macro would box a future that awaits the boxed future, and method lookup finds this impl first.
+impl<P: Provider + ?Sized> Provider for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn instance(&self) -> Cow<'_, str> {
+        (**self).instance()
+    }
+
+    fn credential(&self) -> CredentialId {
+        (**self).credential()
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        (**self).capabilities(model)
+    }
+
+    fn complete<'s, 'a, 'r, 'f>(
+        &'s self,
+        attempt: &'a Attempt<'r>,
+    ) -> BoxFuture<'f, Result<Response, ProviderError>>
+    where
+        's: 'f,
+        'a: 'f,
+        'r: 'f,
+        Self: 'f,
+    {
+        (**self).complete(attempt)
+    }
+
+    fn stream<'s, 'a, 'r, 'f>(
+        &'s self,
+        attempt: &'a Attempt<'r>,
+    ) -> BoxFuture<'f, Result<ChunkStream, ProviderError>>
+    where
+        's: 'f,
+        'a: 'f,
+        'r: 'f,
+        Self: 'f,
+    {
+        (**self).stream(attempt)
+    }
+}
+
+/// `provider.model("…")`, for every provider.
+pub trait ProviderExt: Provider + Sized {
+    /// A target: this provider with one of its models. Clone the provider, or keep it in an `Arc`, to use
+    /// several models.
+    fn model(self, model: impl Into<Cow<'static, str>>) -> Target {
+        Target::new(Arc::new(self), model)
+    }
+}
+
+impl<P: Provider> ProviderExt for P {}

@@ -1,0 +1,198 @@
+//! Writes the report while the call runs. A line is opened before its attempt and closed by RAII, so that a
+//! dropped call keeps its line.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
+use crate::{
+    attempt::Progress,
+    error::Failure,
+    observer::{Event, Observers},
+    policy::{Decision, Remedy},
+    response::{Response, Usage},
+    target::TargetId,
+};
+
+/// The report of a running call, shared by its lines.
+#[derive(Clone)]
+pub(crate) struct Ledger(Arc<Inner>);
+
+struct Inner {
+    started: Instant,
+    report: Mutex<Report>,
+    observers: Observers,
+}
+
+impl Ledger {
+    pub(crate) fn new(report: Report, observers: Observers) -> Self {
+        Self(Arc::new(Inner { started: Instant::now(), report: Mutex::new(report), observers }))
+    }
+
+    pub(crate) fn started(&self) -> Instant {
+        self.0.started
+    }
+
+    fn report(&self) -> MutexGuard<'_, Report> {
+        self.0.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn skip(&self, target: &TargetId, reason: Skip) {
+        self.0.observers.emit(&Event::Skipped { target, reason: &reason });
+        let at = self.0.started.elapsed();
+        self.report().skips.push(SkipRecord { target: target.clone(), at, reason });
+    }
+
+    /// Opens the line of an attempt that begins now.
+    pub(crate) fn open(&self, opening: Opening<'_>) -> AttemptLine {
+        let now = Instant::now();
+        let record = AttemptRecord {
+            target: opening.target.clone(),
+            number: opening.number,
+            at: now.duration_since(self.0.started),
+            wait: opening.wait,
+            latency: Duration::ZERO,
+            outcome: AttemptOutcome::Cancelled,
+            remedies: opening.remedies.to_vec(),
+            status: None,
+            code: None,
+            stage: None,
+            request_id: None,
+            model: None,
+            usage: None,
+            score: None,
+            decision: None,
+            alert: false,
+            notes: Vec::new(),
+        };
+        let mut report = self.report();
+        if report.attempts.capacity() == 0 {
+            // Most calls need one line; a `Vec` would begin with room for four.
+            report.attempts.reserve_exact(1);
+        }
+        report.attempts.push(record);
+        let index = report.attempts.len() - 1;
+        drop(report);
+        AttemptLine { ledger: self.clone(), index, started: now, progress: opening.progress, closed: false }
+    }
+
+    /// Ends the call and takes the report out.
+    pub(crate) fn finish(&self, served_by: Option<(bool, &TargetId)>, retry_in: Option<Duration>) -> Report {
+        let mut report = std::mem::take(&mut *self.report());
+        report.elapsed = self.0.started.elapsed();
+        report.retry_in = retry_in;
+        if let Some((fallback, target)) = served_by {
+            report.used_fallback = fallback;
+            report.served_by = Some(target.clone());
+        }
+        let mut usage = Usage::default();
+        for spent in report.attempts.iter().filter_map(|attempt| attempt.usage) {
+            usage += spent;
+        }
+        report.usage = usage;
+        report
+    }
+}
+
+/// What is known of an attempt when it begins.
+pub(crate) struct Opening<'a> {
+    pub(crate) target: &'a TargetId,
+    pub(crate) number: u32,
+    pub(crate) wait: Duration,
+    pub(crate) remedies: &'a [Remedy],
+    pub(crate) progress: Progress,
+}
+
+/// The open line of one attempt. Dropped without being closed it says `Cancelled`, and observers hear of it.
+pub(crate) struct AttemptLine {
+    ledger: Ledger,
+    index: usize,
+    started: Instant,
+    progress: Progress,
+    closed: bool,
+}
+
+impl AttemptLine {
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
+    pub(crate) fn served(mut self, response: &Response) {
+        self.write(|record| {
+            record.outcome = AttemptOutcome::Served;
+            note_response(record, response);
+        });
+    }
+
+    pub(crate) fn failed(mut self, end: Ending<'_>) {
+        self.write(|record| {
+            let (failure, kind) = (end.failure, end.failure.kind());
+            record.outcome = AttemptOutcome::Failed { kind, message: failure.to_string() };
+            record.decision = Some(end.decision);
+            record.alert = end.alert;
+            if let Some(response) = end.response {
+                note_response(record, response);
+            }
+            match failure {
+                Failure::Hard(error) => {
+                    record.status = error.status();
+                    record.code = error.code().map(str::to_owned);
+                    record.stage = error.stage();
+                    record.usage = error.usage().or(record.usage);
+                    if let Some(id) = error.request_id() {
+                        record.request_id = Some(id.to_owned());
+                    }
+                }
+                Failure::Soft(rejection) => record.score = rejection.score(),
+            }
+        });
+    }
+
+    fn write(&mut self, change: impl FnOnce(&mut AttemptRecord)) {
+        self.closed = true;
+        let (request_id, usage) = self.progress.take();
+        let observers = &self.ledger.0.observers;
+        let copy = {
+            let mut report = self.ledger.report();
+            let Some(record) = report.attempts.get_mut(self.index) else { return };
+            record.latency = self.started.elapsed();
+            (record.request_id, record.usage) = (request_id, usage);
+            change(record);
+            (!observers.is_empty()).then(|| record.clone())
+        };
+        if let Some(record) = copy {
+            // Outside the lock: an observer may start a call of its own.
+            observers.emit(&Event::AttemptFinished { record: &record });
+        }
+    }
+}
+
+/// How an attempt failed and what that led to.
+pub(crate) struct Ending<'a> {
+    pub(crate) failure: &'a Failure,
+    pub(crate) response: Option<&'a Response>,
+    pub(crate) decision: Decision,
+    pub(crate) alert: bool,
+}
+
+fn note_response(record: &mut AttemptRecord, response: &Response) {
+    record.usage = response.usage.or(record.usage);
+    record.model.clone_from(&response.model);
+    if response.request_id.is_some() {
+        record.request_id.clone_from(&response.request_id);
+    }
+    record.notes.clone_from(&response.notes);
+}
+
+impl Drop for AttemptLine {
+    fn drop(&mut self) {
+        if !self.closed {
+            let stage = self.progress.stage();
+            self.write(|record| record.stage = Some(stage));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Everything that happened in one call; the same type on success and on failure.
+
+mod ledger;
+mod table;
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use ledger::{AttemptLine, Ledger};
+
+use crate::{
+    attempt::CallId,
+    error::{FailureKind, Stage},
+    policy::{Decision, Remedy},
+    response::Usage,
+    target::TargetId,
+};
+
+/// Everything that happened in one call. `Display` prints a table; serde gives JSON. Holds no prompt, answer or
+/// secret.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Version of this serialised form.
+    pub version: u32,
+    /// Names the call in logs.
+    pub call_id: CallId,
+    /// On whose behalf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<Arc<str>>,
+    /// What kind of work it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Arc<str>>,
+    /// The caller's own labels.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<Cow<'static, str>, String>,
+    /// Every request that was sent, in the order of starting.
+    pub attempts: Vec<AttemptRecord>,
+    /// Every target that was passed over, with the reason.
+    pub skips: Vec<SkipRecord>,
+    /// Who gave the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served_by: Option<TargetId>,
+    /// The answer did not come from the first target.
+    pub used_fallback: bool,
+    /// From the first poll to the end.
+    pub elapsed: Duration,
+    /// Tokens of all attempts.
+    pub usage: Usage,
+    /// After a failed call: the soonest time at which a target may be back, from the end of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_in: Option<Duration>,
+}
+
+impl Report {
+    /// Who gave the answer, as text.
+    #[must_use]
+    pub fn served_by(&self) -> Option<&str> {
+        self.served_by.as_ref().map(TargetId::as_str)
+    }
+
+    /// The failures in order, one for each attempt that failed.
+    pub fn failures(&self) -> impl Iterator<Item = (&TargetId, FailureKind)> {
+        self.attempts.iter().filter_map(|attempt| Some((&attempt.target, attempt.failure()?)))
+    }
+
+    /// Whether somebody should be told of one of the attempts.
+    #[must_use]
+    pub fn has_alert(&self) -> bool {
+        self.attempts.iter().any(|attempt| attempt.alert)
+    }
+}
+
+/// One request that was sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AttemptRecord {
+    /// Who was asked.
+    pub target: TargetId,
+    /// Which attempt at this target, from 1.
+    pub number: u32,
+    /// When it began, from the start of the call.
+    pub at: Duration,
+    /// How long was waited before it.
+    pub wait: Duration,
+    /// How long it took.
+    pub latency: Duration,
+    /// How it ended.
+    pub outcome: AttemptOutcome,
+    /// How the request differed from the caller's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
+    /// The HTTP status of a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The vendor's error code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// How far it had come when it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<Stage>,
+    /// The vendor's request id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// The model that served, as the vendor names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tokens, where the vendor said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The score of a rejected answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What the failure led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// Somebody should be told.
+    #[serde(default)]
+    pub alert: bool,
+    /// What of the request the target could not honour.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Cow<'static, str>>,
+}
+
+impl AttemptRecord {
+    /// Why it failed; `None` if it served or was cancelled.
+    #[must_use]
+    pub fn failure(&self) -> Option<FailureKind> {
+        match self.outcome {
+            AttemptOutcome::Failed { kind, .. } => Some(kind),
+            AttemptOutcome::Served | AttemptOutcome::Cancelled => None,
+        }
+    }
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AttemptOutcome {
+    /// Its answer was accepted.
+    Served,
+    /// It failed, hard or soft.
+    Failed {
+        /// Where the failure stands in the taxonomy.
+        kind: FailureKind,
+        /// What happened, in words.
+        message: String,
+    },
+    /// The caller went away, or another target was faster.
+    Cancelled,
+}
+
+/// One target that was passed over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SkipRecord {
+    /// Who was not asked.
+    pub target: TargetId,
+    /// When, from the start of the call.
+    pub at: Duration,
+    /// Why.
+    pub reason: Skip,
+}
+
+/// Why a target was passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Skip {
+    /// Its circuit breaker is open.
+    BreakerOpen {
+        /// When it may be asked again, if that is known.
+        retry_in: Option<Duration>,
+    },
+    /// A rate limit or an empty account closed it for a while.
+    GateClosed {
+        /// When it opens.
+        retry_in: Duration,
+    },
+    /// Its credential was rejected; it stays out until the credential changes or is reset.
+    CredentialLatched,
+    /// The deadline of the call has come.
+    Deadline,
+    /// It cannot do what the request needs.
+    Unsupported {
+        /// What it cannot do.
+        what: Cow<'static, str>,
+    },
+    /// Its context window is no larger than one that was too small.
+    ContextTooSmall {
+        /// Its window, in tokens, where that is known.
+        window: Option<u32>,
+    },
+    /// The call asked for another target.
+    NotAsked,
+}

@@ -1,0 +1,136 @@
+//! The report as a table that a person can read.
+
+use std::{fmt, time::Duration};
+
+use super::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
+use crate::policy::Remedy;
+
+const HEAD: [&str; 6] = ["at", "target", "try", "took", "outcome", "then"];
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.table();
+        let widths: Vec<usize> = HEAD
+            .iter()
+            .enumerate()
+            .map(|(column, head)| {
+                let cells = rows.iter().filter_map(|row| row.get(column));
+                cells.map(|cell| cell.chars().count()).chain([head.len()]).max().unwrap_or_default()
+            })
+            .collect();
+        write!(f, "call {}", self.call_id)?;
+        match &self.served_by {
+            Some(target) if self.used_fallback => writeln!(f, ": served by {target} (fallback)")?,
+            Some(target) => writeln!(f, ": served by {target}")?,
+            None => writeln!(f, ": not served")?,
+        }
+        line(f, &HEAD.map(str::to_owned), &widths)?;
+        for row in &rows {
+            line(f, row, &widths)?;
+        }
+        write!(f, "{} attempt(s), {} skip(s)", self.attempts.len(), self.skips.len())?;
+        write!(f, ", {} in", Took(self.elapsed))?;
+        let usage = self.usage;
+        let about = if usage.estimated { "about " } else { "" };
+        write!(f, ", {about}{} tokens in, {} out", usage.input_tokens, usage.output_tokens)?;
+        match self.retry_in {
+            Some(wait) => write!(f, "; a target may be back in {}", Took(wait)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Report {
+    /// Attempts and skips in the order of time.
+    fn table(&self) -> Vec<[String; 6]> {
+        let attempts = self.attempts.iter().map(|attempt| (attempt.at, attempt.row()));
+        let skips = self.skips.iter().map(|skip| (skip.at, skip.row()));
+        let mut rows: Vec<_> = attempts.chain(skips).collect();
+        rows.sort_by_key(|(at, _)| *at);
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+}
+
+impl AttemptRecord {
+    fn row(&self) -> [String; 6] {
+        let remedies: String = self.remedies.iter().fold(String::new(), |all, remedy| match remedy {
+            Remedy::Nothing => all,
+            remedy => format!("{all} +{remedy}"),
+        });
+        let outcome = match &self.outcome {
+            AttemptOutcome::Served => "served".to_owned(),
+            AttemptOutcome::Failed { message, .. } => shorten(message, 90),
+            AttemptOutcome::Cancelled => "cancelled".to_owned(),
+        };
+        let then = self.decision.map(|decision| decision.to_string()).unwrap_or_default();
+        let alert = if self.alert { " [alert]" } else { "" };
+        [
+            Took(self.at).to_string(),
+            self.target.to_string(),
+            format!("{}{remedies}", self.number),
+            Took(self.latency).to_string(),
+            outcome,
+            then + alert,
+        ]
+    }
+}
+
+impl SkipRecord {
+    fn row(&self) -> [String; 6] {
+        let none = || "-".to_owned();
+        let outcome = format!("skipped: {}", self.reason);
+        [Took(self.at).to_string(), self.target.to_string(), none(), none(), outcome, "next".to_owned()]
+    }
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BreakerOpen { retry_in: Some(wait) } => write!(f, "breaker open, for {}", Took(*wait)),
+            Self::BreakerOpen { retry_in: None } => f.write_str("breaker open"),
+            Self::GateClosed { retry_in } => write!(f, "gate closed, for {}", Took(*retry_in)),
+            Self::CredentialLatched => f.write_str("credential was rejected"),
+            Self::Deadline => f.write_str("deadline"),
+            Self::Unsupported { what } => write!(f, "does not support {what}"),
+            Self::ContextTooSmall { window: Some(tokens) } => {
+                write!(f, "context of {tokens} tokens too small")
+            }
+            Self::ContextTooSmall { window: None } => f.write_str("context window unknown, one was tried"),
+            Self::NotAsked => f.write_str("not asked for"),
+        }
+    }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, cells: &[String; 6], widths: &[usize]) -> fmt::Result {
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let last = column + 1 == cells.len();
+        match (column, last) {
+            (0, _) => write!(f, "  {cell:>width$}")?,
+            (_, true) => write!(f, "  {cell}")?,
+            _ => write!(f, "  {cell:<width$}")?,
+        }
+    }
+    writeln!(f)
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    let flat = text.replace(['\n', '\r'], " ");
+    if flat.chars().count() <= most {
+        return flat;
+    }
+    flat.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// A duration with a unit that fits.
+struct Took(Duration);
+
+impl fmt::Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.as_millis();
+        let text = match millis {
+            0..1_000 => format!("{millis} ms"),
+            _ => format!("{:.1} s", self.0.as_secs_f64()),
+        };
+        f.pad(&text)
+    }
+}
