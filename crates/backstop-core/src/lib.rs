@@ -15,14 +15,18 @@
 //! | [`report`], [`observer`] | what happened |
 
 pub mod attempt;
+pub mod breaker;
 pub mod capabilities;
 pub mod check;
 pub mod chunk;
+pub mod clock;
 pub mod error;
+pub mod gate;
 pub mod message;
 pub mod observer;
 pub mod policy;
 pub mod provider;
+pub mod registry;
 pub mod report;
 pub mod request;
 pub mod response;
