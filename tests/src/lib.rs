@@ -1,1 +1,25 @@
-//! Shared by the tests.
+//! What the tests share.
+
+use std::time::Duration;
+
+use backstop_core::{AttemptOutcome, FailureKind, Report};
+
+/// Seconds.
+pub const fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// Milliseconds.
+pub const fn millis(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Target and failure of each attempt, in order; `None` where it did not fail.
+pub fn course(report: &Report) -> Vec<(&str, Option<FailureKind>)> {
+    report.attempts.iter().map(|attempt| (attempt.target.as_str(), attempt.failure())).collect()
+}
+
+/// The outcomes in order.
+pub fn outcomes(report: &Report) -> Vec<AttemptOutcome> {
+    report.attempts.iter().map(|attempt| attempt.outcome.clone()).collect()
+}

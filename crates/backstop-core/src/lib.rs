@@ -11,12 +11,14 @@
 //! | [`validator`], [`check`] | whether an answer may be used |
 //! | [`error`] | the taxonomy of failures |
 //! | [`policy`], [`retry`] | what a failure leads to |
+//! | [`breaker`], [`gate`], [`registry`], [`clock`] | who is down, throttled or locked out |
 //! | [`chain`] | one call, step by step |
 //! | [`report`], [`observer`] | what happened |
 
 pub mod attempt;
 pub mod breaker;
 pub mod capabilities;
+pub mod chain;
 pub mod check;
 pub mod chunk;
 pub mod clock;
@@ -36,7 +38,9 @@ pub mod tool;
 pub mod validator;
 
 pub use attempt::{Attempt, CallId, Overlay, Progress};
+pub use breaker::{Breaker, BreakerConfig};
 pub use capabilities::{Capabilities, StructuredOutput};
+pub use chain::{Answer, Call, Chain, ChainBuilder};
 pub use check::Check;
 pub use chunk::{Chunk, ChunkStream};
 pub use error::{
@@ -46,6 +50,7 @@ pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
 pub use observer::{Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
 pub use provider::{CredentialId, Provider, ProviderExt};
+pub use registry::Registry;
 pub use report::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
 pub use request::{Output, OutputSchema, ProviderOptions, Request, RequestBody};
 pub use response::{FinishKind, FinishReason, Response, Usage};

@@ -327,7 +327,7 @@ impl Registry {
         }
     }
 
-    fn now(&self) -> Instant {
+    pub(crate) fn now(&self) -> Instant {
         self.inner.clock.now()
     }
 

@@ -1,1 +1,5 @@
-//! Scripted provider and loopback LLM server for tests of backstop applications.
+//! Stand-ins for LLM providers in tests: [`MockProvider`] answers by script in process.
+
+pub mod provider;
+
+pub use provider::{MockProvider, Seen, Step};

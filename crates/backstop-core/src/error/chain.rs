@@ -48,6 +48,11 @@ impl ChainError {
         Self(Arc::new(Inner { kind, cause, report }))
     }
 
+    /// A validator that reports success and leaves no value, which its type rules out.
+    pub(crate) fn without_value(report: Report) -> Self {
+        Self(Arc::new(Inner { kind: ChainErrorKind::Exhausted, cause: Cause::None, report }))
+    }
+
     pub(crate) fn config(error: ConfigError, report: Report) -> Self {
         Self(Arc::new(Inner { kind: ChainErrorKind::Config, cause: Cause::Config(error), report }))
     }

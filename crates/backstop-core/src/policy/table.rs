@@ -134,12 +134,13 @@ impl FailurePolicy {
 
 impl fmt::Display for FailurePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| kind | leads to | retries | remedy | breaker | gate | alert |")?;
+        writeln!(f, "| kind | leads to | at most | remedy | breaker | gate | alert |")?;
         writeln!(f, "| --- | --- | --- | --- | --- | --- | --- |")?;
         for (kind, rule) in self.rows() {
             let retries = match (rule.disposition, rule.at_most) {
-                (Disposition::Retry, u8::MAX) => "the target's".to_owned(),
-                (Disposition::Retry, most) => format!("at most {most}"),
+                (Disposition::Retry, u8::MAX) if rule.remedy == Remedy::Feedback => "re-asks".to_owned(),
+                (Disposition::Retry, u8::MAX) => "retries".to_owned(),
+                (Disposition::Retry, most) => most.to_string(),
                 _ => String::new(),
             };
             let remedy = if rule.remedy == Remedy::Nothing { String::new() } else { rule.remedy.to_string() };

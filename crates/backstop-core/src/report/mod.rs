@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use ledger::{AttemptLine, Ledger};
+pub(crate) use ledger::{AttemptLine, Ending, Ledger, Opening};
 
 use crate::{
     attempt::CallId,

@@ -1,0 +1,219 @@
+//! What the caller holds: the chain, a call that has not started, and its answer.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt, future::IntoFuture, sync::Arc, time::Duration};
+
+use futures_util::future::BoxFuture;
+
+use super::{
+    builder::{ChainBuilder, Inner},
+    engine,
+    judge::ValueSlot,
+};
+use crate::{
+    check::Text,
+    error::ChainError,
+    policy::FailurePolicy,
+    report::Report,
+    request::Request,
+    response::Response,
+    validator::{BoxValidator, Change, ChangeClass, Validator},
+};
+
+/// Ordered targets, checks and a deadline. Cloning is one atomic increment; share it between all tasks.
+///
+/// ```
+/// use std::time::Duration;
+/// use backstop_core::{Chain, ProviderExt};
+/// # use backstop_core::{Attempt, Provider, ProviderError, Response};
+/// # struct First; struct Second;
+/// # #[async_trait::async_trait] impl Provider for First {
+/// #     fn name(&self) -> &str { "first" }
+/// #     async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> { Ok(Response::new("")) }
+/// # }
+/// # #[async_trait::async_trait] impl Provider for Second {
+/// #     fn name(&self) -> &str { "second" }
+/// #     async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> { Ok(Response::new("hi")) }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let chain = Chain::builder()
+///     .target(First.model("large").timeout(Duration::from_secs(10)))
+///     .target(Second.model("small"))
+///     .deadline(Duration::from_secs(30))
+///     .build()?;
+/// let answer = chain.complete("Say hi.").await?;
+/// println!("{} from {:?}\n{}", answer.value, answer.report.served_by(), answer.report);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Chain(Arc<Inner>);
+
+impl Chain {
+    /// Begins a chain.
+    pub fn builder() -> ChainBuilder {
+        ChainBuilder::default()
+    }
+
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// A call whose answer must satisfy a validator, given by value, by reference or in an `Arc`.
+    pub fn call<'v, V>(&self, request: impl Into<Request>, validator: V) -> Call<'v, V::Output>
+    where
+        V: Validator + 'v,
+    {
+        let mut request = request.into();
+        validator.prepare(&mut request);
+        Call {
+            chain: self.clone(),
+            request,
+            validator: BoxValidator::new(validator),
+            options: CallOptions::default(),
+        }
+    }
+
+    /// A call for text. Core itself checks that the answer is not empty, not cut off and not marked as refused.
+    pub fn complete(&self, request: impl Into<Request>) -> Call<'static, String> {
+        self.call(request, Text)
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids = self.0.slots.iter().map(|slot| slot.id.as_str());
+        f.debug_struct("Chain")
+            .field("targets", &ids.collect::<Vec<_>>())
+            .field("deadline", &self.0.deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The options of one call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallOptions {
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) tenant: Option<Arc<str>>,
+    pub(crate) task: Option<Arc<str>>,
+    pub(crate) tags: BTreeMap<Cow<'static, str>, String>,
+    pub(crate) only: Option<Cow<'static, str>>,
+    pub(crate) no_failover: bool,
+    pub(crate) policy: Option<Arc<FailurePolicy>>,
+}
+
+/// A call that has not started: set options, then `.await` it. Dropping the future cancels the request.
+///
+/// Where a plain future is needed (`tokio::spawn`, `join_all`), write `.into_future()`.
+#[must_use = "a call does nothing until awaited"]
+pub struct Call<'v, T> {
+    chain: Chain,
+    request: Request,
+    validator: BoxValidator<'v, T>,
+    options: CallOptions,
+}
+
+impl<'v, T: Send> Call<'v, T> {
+    /// Most time for this call, from its first poll, if it is less than the chain's.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.options.deadline = Some(deadline);
+        self
+    }
+
+    /// On whose behalf, for the report.
+    pub fn tenant(mut self, tenant: impl Into<Arc<str>>) -> Self {
+        self.options.tenant = Some(tenant.into());
+        self
+    }
+
+    /// What kind of work it is, for the report.
+    pub fn task(mut self, task: impl Into<Arc<str>>) -> Self {
+        self.options.task = Some(task.into());
+        self
+    }
+
+    /// A label for the report.
+    pub fn tag(mut self, key: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.options.tags.insert(key.into(), value.into());
+        self
+    }
+
+    /// Asks this target only, by its name (`provider/model` unless it was given one).
+    pub fn only(mut self, target: impl Into<Cow<'static, str>>) -> Self {
+        self.options.only = Some(target.into());
+        self
+    }
+
+    /// Asks the first target only.
+    pub fn no_failover(mut self) -> Self {
+        self.options.no_failover = true;
+        self
+    }
+
+    /// What failures of this call lead to, instead of the targets' and the chain's policies.
+    pub fn policy(mut self, policy: FailurePolicy) -> Self {
+        self.options.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// Replaces the validator by one made of it.
+    pub fn map_validator<U: Send>(
+        self,
+        map: impl FnOnce(BoxValidator<'v, T>) -> BoxValidator<'v, U>,
+    ) -> Call<'v, U> {
+        let Self { chain, request, validator, options } = self;
+        Call { chain, request, validator: map(validator), options }
+    }
+
+    async fn run(self) -> Result<Answer<T>, ChainError> {
+        let slot = ValueSlot::new(&self.validator);
+        let done = engine::execute(&self.chain.0, &self.request, &slot, &self.options).await?;
+        let (coercions, repairs) =
+            done.changes.into_iter().partition(|change| change.class == ChangeClass::Coercion);
+        match slot.into_value() {
+            Some(value) => Ok(Answer {
+                value,
+                response: Arc::new(done.response),
+                report: Arc::new(done.report),
+                repairs,
+                coercions,
+            }),
+            // The engine reports success only after the validator has left a value.
+            None => Err(ChainError::without_value(done.report)),
+        }
+    }
+}
+
+impl<'v, T: Send + 'v> IntoFuture for Call<'v, T> {
+    type Output = Result<Answer<T>, ChainError>;
+    type IntoFuture = BoxFuture<'v, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<T> fmt::Debug for Call<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("chain", &self.chain)
+            .field("request", &self.request)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A live answer that the validator has accepted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer<T> {
+    /// What the validator made of it.
+    pub value: T,
+    /// The answer as it came.
+    pub response: Arc<Response>,
+    /// Everything that happened.
+    pub report: Arc<Report>,
+    /// What had to be mended in the text; empty if it was right as it stood.
+    pub repairs: Vec<Change>,
+    /// Which values were converted to the type that the schema asks for.
+    pub coercions: Vec<Change>,
+}

@@ -1,0 +1,207 @@
+//! What a call remembers of its attempts at one target: counts, the overlay, the schedule of waits.
+
+use std::{borrow::Cow, time::Duration};
+
+use fastrand::Rng;
+
+use super::slot::Slot;
+use crate::{
+    attempt::Overlay,
+    error::{Failure, FailureKind},
+    message::Message,
+    policy::{Decision, DecisionContext, Disposition, Remedy, Rule, decide},
+    request::{Output, Request},
+    response::Response,
+    retry::Schedule,
+};
+
+/// What the engine knows beside the tries themselves.
+pub(crate) struct Around {
+    pub(crate) rule: Rule,
+    pub(crate) time_left: Duration,
+    pub(crate) max_retry_after: Duration,
+    pub(crate) breaker_admits: bool,
+    pub(crate) probe: bool,
+    pub(crate) larger_context_ahead: bool,
+    pub(crate) declines: u32,
+    pub(crate) max_declines: Option<u32>,
+}
+
+#[derive(Default)]
+pub(crate) struct Tries {
+    pub(crate) number: u32,
+    pub(crate) overlay: Overlay,
+    /// The remedies of the next attempt, which are all those applied so far.
+    pub(crate) remedies: Vec<Remedy>,
+    pub(crate) wait: Duration,
+    retries: u8,
+    reasks: u8,
+    by_kind: Vec<(FailureKind, u8)>,
+    schedule: Option<Schedule>,
+}
+
+impl Tries {
+    /// Decides what a failure leads to, and prepares the next attempt if that is a retry.
+    pub(crate) fn after(
+        &mut self,
+        slot: &Slot,
+        request: &Request,
+        failure: &Failure,
+        answer: Option<&Response>,
+        around: &Around,
+        rng: &mut Rng,
+    ) -> Decision {
+        let kind = failure.kind();
+        let proposed = match failure {
+            Failure::Hard(error) => error.remedy(),
+            Failure::Soft(rejection) => rejection.remedy(),
+        };
+        let mut cx = DecisionContext::new(kind, around.rule);
+        cx.remedy = proposed.unwrap_or(around.rule.remedy);
+        let change = self.change(cx.remedy, slot, request, failure, answer);
+        cx.remedy_possible = change.is_some();
+        cx.stale = failure.as_hard().is_some_and(|error| error.is_stale());
+        (cx.retries_used, cx.max_retries) = (self.retries, slot.target.retry.get_retries());
+        cx.kind_retries_used = self.of_kind(kind);
+        (cx.reasks_used, cx.max_reasks) = (self.reasks, slot.target.reasks);
+        cx.retry_after = failure.retry_after();
+        (cx.jitter, cx.max_retry_after) = (rng.f64() * 0.1, around.max_retry_after);
+        cx.server_retry = failure.as_hard().and_then(|error| error.server_retry());
+        (cx.time_left, cx.breaker_admits, cx.probe) = (around.time_left, around.breaker_admits, around.probe);
+        cx.larger_context_ahead = around.larger_context_ahead;
+        (cx.declines, cx.max_declines) = (around.declines, around.max_declines);
+        if around.rule.disposition == Disposition::Retry && !kind.is_soft() && cx.remedy == Remedy::Nothing {
+            cx.backoff = self.schedule.get_or_insert_with(|| slot.target.retry.start()).next(rng);
+        }
+        let decision = decide(&cx);
+        if decision.disposition == Disposition::Retry {
+            self.count(kind, decision.remedy, cx.stale && cx.kind_retries_used == 0);
+            self.wait = decision.delay;
+            self.apply(change);
+        }
+        decision
+    }
+
+    /// How the next request would differ, or `None` if that remedy is not to be had.
+    fn change(
+        &self,
+        remedy: Remedy,
+        slot: &Slot,
+        request: &Request,
+        failure: &Failure,
+        answer: Option<&Response>,
+    ) -> Option<NextRequest> {
+        match remedy {
+            Remedy::Nothing => Some(NextRequest::Same),
+            Remedy::Feedback => match (failure, answer) {
+                (Failure::Soft(rejection), Some(bad)) => {
+                    Some(NextRequest::Feedback(feedback(bad, rejection.feedback())))
+                }
+                _ => None,
+            },
+            Remedy::MoreTokens if self.remedies.contains(&Remedy::MoreTokens) => None,
+            Remedy::MoreTokens => {
+                let spent = || answer.and_then(|bad| bad.usage).map(|usage| usage.output_tokens);
+                let asked = self.overlay.max_tokens.or(request.max_tokens).map(u64::from);
+                larger(asked.or_else(spent)?, slot.capabilities.max_output_tokens)
+                    .map(NextRequest::MoreTokens)
+            }
+            Remedy::JsonMode => (!self.overlay.json_mode && matches!(request.output, Output::Schema(_)))
+                .then_some(NextRequest::JsonMode),
+            Remedy::DropParam => {
+                let param = failure.as_hard()?.param()?;
+                let allowed = slot.target.droppable.iter().find(|allowed| *allowed == param)?;
+                (!self.overlay.dropped.contains(allowed)).then(|| NextRequest::Without(allowed.clone()))
+            }
+        }
+    }
+
+    fn apply(&mut self, change: Option<NextRequest>) {
+        let remedy = match change {
+            None | Some(NextRequest::Same) => return,
+            Some(NextRequest::Feedback(messages)) => {
+                self.overlay.feedback = messages;
+                Remedy::Feedback
+            }
+            Some(NextRequest::MoreTokens(tokens)) => {
+                self.overlay.max_tokens = Some(tokens);
+                Remedy::MoreTokens
+            }
+            Some(NextRequest::JsonMode) => {
+                self.overlay.json_mode = true;
+                Remedy::JsonMode
+            }
+            Some(NextRequest::Without(param)) => {
+                self.overlay.dropped.push(param);
+                Remedy::DropParam
+            }
+        };
+        self.remedies.push(remedy);
+    }
+
+    fn of_kind(&self, kind: FailureKind) -> u8 {
+        self.by_kind.iter().find(|(counted, _)| *counted == kind).map_or(0, |(_, count)| *count)
+    }
+
+    fn count(&mut self, kind: FailureKind, remedy: Remedy, free: bool) {
+        match self.by_kind.iter_mut().find(|(counted, _)| *counted == kind) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.by_kind.push((kind, 1)),
+        }
+        match remedy {
+            Remedy::Feedback => self.reasks = self.reasks.saturating_add(1),
+            Remedy::Nothing if !free => self.retries = self.retries.saturating_add(1),
+            _ => {}
+        }
+    }
+}
+
+/// How the next request differs from this one.
+enum NextRequest {
+    Same,
+    Feedback(Vec<Message>),
+    MoreTokens(u32),
+    JsonMode,
+    Without(Cow<'static, str>),
+}
+
+/// Twice the limit that was too small, up to the model's own; `None` if that is no more.
+fn larger(limit: u64, most: Option<u32>) -> Option<u32> {
+    let doubled = u32::try_from(limit.saturating_mul(2)).unwrap_or(u32::MAX);
+    let next = most.map_or(doubled, |most| doubled.min(most));
+    (u64::from(next) > limit).then_some(next)
+}
+
+/// The model's own bad answer, and what is wrong with it.
+fn feedback(bad: &Response, errors: &str) -> Vec<Message> {
+    let wrong = Message::user(format!(
+        "That answer cannot be used:\n{errors}\nAnswer again. Give the complete corrected answer and nothing else."
+    ));
+    // Vendors reject an assistant message without text.
+    if bad.text.trim().is_empty() {
+        return vec![wrong];
+    }
+    vec![Message::assistant(bad.text.clone()), wrong]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_limit_doubles_up_to_the_models_own() {
+        assert_eq!(larger(100, None), Some(200));
+        assert_eq!(larger(100, Some(150)), Some(150));
+        assert_eq!(larger(100, Some(100)), None, "never the same limit again");
+        assert_eq!(larger(u64::MAX, None), None);
+    }
+
+    #[test]
+    fn feedback_holds_the_bad_answer_and_the_errors() {
+        let messages = feedback(&Response::new("{}"), "`/total` is missing");
+        assert_eq!(messages.len(), 2);
+        assert_eq!(messages[0].text(), "{}");
+        assert!(messages[1].text().contains("`/total` is missing"));
+        assert_eq!(feedback(&Response::new(" "), "x").len(), 1);
+    }
+}
