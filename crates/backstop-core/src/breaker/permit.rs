@@ -50,10 +50,8 @@ impl Permit {
 
     /// Says how the attempt went.
     pub fn settle(self, outcome: Outcome) {
-        if outcome != Outcome::Neutral {
-            let now = self.breaker.now();
-            self.settle_at(outcome, now);
-        }
+        let now = self.breaker.now();
+        self.settle_at(outcome, now);
     }
 
     /// The same with a time that the caller has anyway. It is the time of the verdict, not of admission.
@@ -83,6 +81,9 @@ impl Permit {
     }
 
     fn finish(&mut self, outcome: Outcome, now: Instant, took: Option<u64>) {
+        if outcome == Outcome::Neutral {
+            return; // Dropping does it.
+        }
         if let Some(ticket) = self.ticket.take() {
             self.breaker.finish(ticket, outcome, now, took, self.started);
         }
