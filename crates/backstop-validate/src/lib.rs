@@ -1,1 +1,3 @@
 //! JSON extraction, schema validation and refusal detection for backstop.
+
+pub mod refusal;

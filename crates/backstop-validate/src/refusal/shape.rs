@@ -1,0 +1,116 @@
+//! What the form of an answer says against a refusal: labels, letters, lists, code, length.
+
+use super::head::{Head, answer_start, fold_phrase, starts_list_item};
+use super::pattern::Pattern;
+use super::score::Score;
+
+/// How much of a long answer is read for its shape, in bytes.
+const READ: usize = 8 * 1024;
+
+/// Field names that open an extraction or a summary, in several languages.
+static LABELLED: Pattern = Pattern::new(
+    r"^(?:summary|tl;?dr|translation|paraphrase|label|classification|category|title|topic|key points|meeting notes|minutes|corrected text|scene|q|speaker|quote|note to|customer|subject|headline|sentiment|transcript|resumen|résumé|traduction|zusammenfassung|übersetzung|riassunto|traduzione|resumo|tradução|traducción|samenvatting|vertaling|streszczenie|tłumaczenie|özet|ringkasan|terjemahan|tóm tắt|bản dịch|sammanfattning|översättning|摘要|总结|翻译|译文|要約|翻訳|요약|번역|الملخص|ملخص|الترجمة|सारांश|अनुवाद|краткое содержание|перевод)[^:：\n.]{0,25} ?[:：]",
+    &[],
+);
+
+static LETTER: Pattern = Pattern::new(
+    r"^(?:(?:subject|betreff|objet|oggetto|asunto|assunto)[^:]{0,10}:|dear [a-z]|to whom it|(?:hi|hello|hey) (?:[a-z]+ )?[a-z]+,|sehr geehrte|liebe[rs]? [^ ,]+,|chère? |madame|monsieur|gentile |caro |cara |egregi|estimad[oa]s? |querid[oa] |prezad[oa]s? |beste |geachte |szanown|уважаем|尊敬的|拝啓)",
+    &[],
+);
+
+static REPORTED: Pattern = Pattern::new(
+    r"\b(?:said|says|told|wrote|writes|replied|whispered|muttered|shouted|according to|reported|stated|explained|added|announced|spokes[a-z]+|refused to|declined to|customer writes|complains that|claims that)\b",
+    &[],
+);
+
+/// Speakers' names before their lines, as in a script or a chat log.
+static DIALOGUE: Pattern =
+    Pattern::new(r"(?:^|[.!?\])] )(?:the )?[^ .,:!?]{2,20}(?: [^ .,:!?]{2,20})?: [^ ]", &[]);
+
+static TURN: Pattern = Pattern::new(
+    r"\b(?:here (?:is|are)|here's|below (?:is|are)|the following|as follows|(?:however|but|instead|that said|that being said),? (?:i|here|we)(?: can| could|'m able| am able|'d be happy|'ll|\b)|i can (?:however|instead|provide|offer|share|give|tell|help|certainly|explain|summari[sz]e)|let me (?:explain|give|share|summari[sz]e)|voici|hier (?:ist|sind)|ecco )|aquí (?:está|tienes|van)|aqui está|oto |вот |다음(?:은|과)|다음 방법|以下|次の",
+    &[],
+);
+
+/// An answer that says which part it leaves out.
+static HANDED_OVER: Pattern = Pattern::new(
+    r"\b(?:here(?:'s| is| are)|below is|the following is) (?:all )?(?:the (?:rest|remainder|remaining|other)|everything else|what (?:remains|is left))\b|\b(?:with|without) (?:that|those|it|them|these|the [a-z]+(?: [a-z]+)?) (?:left out|omitted|removed|redacted|masked)\b|\bi(?: have|'ve)? (?:left (?:it|them|that|those|this)|omitted|redacted|skipped)\b",
+    &[],
+);
+
+/// Answers, letters and reports that say "I cannot" as their content.
+pub(crate) fn form(text: &str, head: &Head, score: &mut Score) {
+    let start = text.get(answer_start(text)..).unwrap_or_default().trim_start();
+    if opens_as_data(start) || LABELLED.is_match(head.text()) {
+        score.note("form: labelled, list or code", -70);
+    }
+    if LETTER.is_match(head.text()) {
+        score.note("form: letter", -70);
+    }
+    if !score.opens_with_decline && DIALOGUE.find_all(head.text()).nth(1).is_some() {
+        score.note("form: dialogue", -70);
+    }
+    let apologises = score.evidence.iter().any(|evidence| evidence.rule.ends_with("/apology"));
+    if !apologises && !score.opens_with_decline {
+        if let Some(part) = REPORTED.find(head.sentences(4)) {
+            score.evidence.push(super::Evidence {
+                span: head.origin(&part),
+                rule: "form: reported speech",
+                points: -35,
+            });
+        }
+    }
+}
+
+fn opens_as_data(start: &str) -> bool {
+    let tag = start.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    let tagged = tag.is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name.len() < 40
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+    });
+    start.starts_with('|') || start.starts_with("```") || tagged || starts_list_item(start.chars())
+}
+
+/// Takes points for what the answer holds besides the decline: lists, code, an announced answer, sheer length.
+/// Returns that length, in folded characters.
+pub(crate) fn substance(text: &str, cap: Option<i32>, score: &mut Score) -> usize {
+    let answer = text.get(answer_start(text)..).unwrap_or_default();
+    let read = prefix(answer, READ);
+    let folded = fold_phrase(read);
+    let length = folded.chars().count();
+    let items = read.lines().filter(|line| starts_list_item(line.chars())).count();
+    let code = read.contains("```") && length > 200;
+    let found = [
+        ("substance: list", 30, items >= 3),
+        ("substance: code", 40, code),
+        ("substance: turns to an answer", 20, length > 500 && TURN.is_match(&folded)),
+        ("substance: long", 25, length > 1500),
+        ("substance: rather long", 10, (901..=1500).contains(&length)),
+    ];
+    // Code is an answer whatever stands before it, and nobody declines for 2500 characters.
+    let mut left = cap.filter(|_| !code && length < 2500).unwrap_or(i32::MAX);
+    if score.declined > 0 && HANDED_OVER.is_match(&folded) {
+        score.substance -= 70;
+        score.note("substance: hands over the rest", -70);
+    }
+    for (rule, points, holds) in found {
+        let points = points.min(left);
+        if holds && points > 0 {
+            left -= points;
+            score.substance -= points;
+            score.note(rule, -points);
+        }
+    }
+    length
+}
+
+/// The first `limit` bytes, or a few fewer where that would cut a character.
+fn prefix(text: &str, limit: usize) -> &str {
+    (0..4).find_map(|back| text.get(..limit.saturating_sub(back))).unwrap_or(text)
+}
+
+#[cfg(test)]
+pub(crate) fn patterns() -> impl Iterator<Item = &'static Pattern> {
+    [&LABELLED, &LETTER, &REPORTED, &DIALOGUE, &TURN, &HANDED_OVER].into_iter()
+}
