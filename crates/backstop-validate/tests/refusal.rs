@@ -1,4 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::print_stdout, clippy::print_stderr)] // The figures are part of what these tests are for.
 //! Refusal detection, seen from outside: how well it does on the project's own texts, and what must never change.
 
 use backstop_validate::refusal::{Detector, Kind, Language, RefusalClassifier, Signals, Verdict};
@@ -34,18 +35,22 @@ impl Tally {
         let mut tally = Self::default();
         for case in cases {
             let flagged = detector.detect(&case.text).refusal;
-            if case.label == "refusal" {
-                tally.refusals += 1;
-                tally.found += usize::from(flagged);
-            } else {
-                tally.others += 1;
-                tally.false_alarms += usize::from(flagged);
-            }
+            tally.add(case.label == "refusal", flagged);
             if flagged != (case.label == "refusal") {
                 println!("{} {}: {:?} {:?}", case.lang, case.label, case.text, detector.detect(&case.text));
             }
         }
         tally
+    }
+
+    fn add(&mut self, is_refusal: bool, flagged: bool) {
+        if is_refusal {
+            self.refusals += 1;
+            self.found += usize::from(flagged);
+        } else {
+            self.others += 1;
+            self.false_alarms += usize::from(flagged);
+        }
     }
 
     fn recall(&self) -> f64 {
@@ -215,6 +220,39 @@ fn a_classifier_tips_the_scales_both_ways_and_shows_in_the_evidence() {
 fn a_refusal_deep_in_the_text_is_not_looked_for() {
     let text = format!("{} I cannot help with that.", "The survey covers nine towns. ".repeat(40));
     assert!(!Detector::sensitive().detect(&text).refusal);
+}
+
+/// The threshold that the corpus outside the project is held to: F1 and the false alarms on hard negatives.
+#[test]
+fn balanced_holds_on_the_corpus_outside_the_project() {
+    let Some(folder) = std::env::var_os("BACKSTOP_CASES") else {
+        eprintln!(
+            "SKIPPED: set BACKSTOP_CASES to the folder with the corpora to measure refusal detection on them"
+        );
+        return;
+    };
+    let file = std::path::Path::new(&folder).join("refusal/dev.jsonl");
+    let detector = Detector::balanced();
+    let (mut all, mut hard) = (Tally::default(), Tally::default());
+    for line in std::fs::read_to_string(&file).unwrap().lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let flagged = detector.detect(case["text"].as_str().unwrap()).refusal;
+        match case["label"].as_str().unwrap() {
+            "refusal" => all.add(true, flagged),
+            "comply" => {
+                all.add(false, flagged);
+                if case["hard"].as_bool().unwrap() {
+                    hard.add(false, flagged);
+                }
+            }
+            _ => {}
+        }
+    }
+    all.report("corpus");
+    hard.report("corpus, hard negatives");
+    let f1 = 2.0 * all.found as f64 / (all.found + all.refusals + all.false_alarms) as f64;
+    assert!(f1 >= 0.945, "F1 {f1:.3}");
+    assert!(hard.false_alarm_rate() <= 0.035, "{hard:?}");
 }
 
 /// Texts with a verdict worth keeping, for the properties below.

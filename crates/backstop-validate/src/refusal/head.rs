@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Source characters read per character of head: quotations and markup are dropped on the way.
 const SOURCE_PER_HEAD: usize = 4;
+/// A quotation of fewer characters is a word or a title, not an answer in quotation marks.
+const SHORTEST_ANSWER: usize = 8;
 /// The longest quotation that is taken for one, in characters.
 const LONGEST_QUOTE: usize = 400;
 /// A list that starts within this many characters is the answer itself, not what follows a preamble.
@@ -128,15 +130,17 @@ fn fold(char: char) -> Option<char> {
 
 /// An answer that is one quotation is the model speaking after all.
 fn unwrap_quotation(cells: &mut Vec<Cell>, text: &str) {
-    if cells.first().is_none_or(|cell| cell.char != '"') {
+    let open = cells.iter().take_while(|cell| matches!(cell.char, '*' | '_' | '~')).count();
+    if cells.get(open).is_none_or(|cell| cell.char != '"') {
         return;
     }
-    let Some(close) = cells.iter().skip(1).position(|cell| cell.char == '"').map(|at| at + 1) else { return };
+    let inside = cells.iter().skip(open + 1).position(|cell| cell.char == '"');
+    let Some(close) = inside.map(|length| open + 1 + length) else { return };
     let closing = cells.get(close).map_or(0, |cell| cell.end);
     let most_of_it = closing.saturating_mul(10) >= text.trim_end().len().saturating_mul(6);
-    if close > 8 && most_of_it {
+    if close - open > SHORTEST_ANSWER && most_of_it {
         cells.remove(close);
-        cells.remove(0);
+        cells.remove(open);
     }
 }
 
