@@ -9,7 +9,12 @@ use std::{
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Rejection, request::Request, response::Response, target::TargetId};
+use crate::{
+    error::{ConfigError, Rejection},
+    request::Request,
+    response::Response,
+    target::TargetId,
+};
 
 /// What a validator judges.
 #[derive(Clone, Copy, Debug)]
@@ -135,15 +140,16 @@ pub enum Risk {
 /// A chain asks only for answers that are neither empty, cut off nor marked as refused by the vendor.
 ///
 /// ```
-/// use backstop_core::{Candidate, Rejection, Request, Validator};
+/// use backstop_core::{Candidate, ConfigError, Rejection, Request, Validator};
 ///
 /// struct Number;
 ///
 /// impl Validator for Number {
 ///     type Output = f64;
 ///
-///     fn prepare(&self, request: &mut Request) {
+///     fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
 ///         request.body_mut().system = Some("Answer with a number only.".into());
+///         Ok(())
 ///     }
 ///
 ///     async fn validate(&self, answer: Candidate<'_>) -> Result<f64, Rejection> {
@@ -166,8 +172,13 @@ pub trait Validator: Send + Sync {
     ) -> impl Future<Output = Result<Self::Output, Rejection>> + Send;
 
     /// Puts into the request what an answer needs to pass, for example the schema. Called once per call.
-    fn prepare(&self, request: &mut Request) {
+    ///
+    /// # Errors
+    /// The validator cannot work, for example because its schema is wrong. The call fails before anything is
+    /// sent.
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
         let _ = request;
+        Ok(())
     }
 }
 
@@ -181,8 +192,8 @@ impl<V: Validator + ?Sized> Validator for &V {
         (**self).validate(candidate)
     }
 
-    fn prepare(&self, request: &mut Request) {
-        (**self).prepare(request);
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
+        (**self).prepare(request)
     }
 }
 
@@ -196,8 +207,8 @@ impl<V: Validator + ?Sized> Validator for Arc<V> {
         (**self).validate(candidate)
     }
 
-    fn prepare(&self, request: &mut Request) {
-        (**self).prepare(request);
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
+        (**self).prepare(request)
     }
 }
 
@@ -297,8 +308,8 @@ where
         Ok(value)
     }
 
-    fn prepare(&self, request: &mut Request) {
-        self.inner.prepare(request);
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
+        self.inner.prepare(request)
     }
 }
 
@@ -315,7 +326,7 @@ trait Erased<T>: Send + Sync {
         candidate: Candidate<'a>,
         sink: &'a dyn Sink<T>,
     ) -> BoxFuture<'a, Result<(), Rejection>>;
-    fn prepare(&self, request: &mut Request);
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError>;
 }
 
 impl<V: Validator> Erased<V::Output> for V {
@@ -334,8 +345,8 @@ impl<V: Validator> Erased<V::Output> for V {
         })
     }
 
-    fn prepare(&self, request: &mut Request) {
-        Validator::prepare(self, request);
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
+        Validator::prepare(self, request)
     }
 }
 
@@ -376,7 +387,7 @@ impl<T: Send> Validator for BoxValidator<'_, T> {
         self.0.validate(candidate).await
     }
 
-    fn prepare(&self, request: &mut Request) {
-        self.0.prepare(request);
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
+        self.0.prepare(request)
     }
 }

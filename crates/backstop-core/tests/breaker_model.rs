@@ -169,7 +169,11 @@ impl World {
         }
         if before.state == State::HalfOpen && after.state == State::HalfOpen {
             let freed = live - self.model.live_probes();
-            assert_eq!(before.probes_in_flight - after.probes_in_flight, freed, "I5c: a place is free at once");
+            assert_eq!(
+                before.probes_in_flight - after.probes_in_flight,
+                freed,
+                "I5c: a place is free at once"
+            );
         }
         if (before.state, after.state) == (State::HalfOpen, State::Closed) {
             let successes = self.model.successes_to_close;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     check::Text,
-    error::ChainError,
+    error::{ChainError, ConfigError},
     policy::FailurePolicy,
     report::Report,
     request::Request,
@@ -58,16 +58,19 @@ impl Chain {
         Self(Arc::new(inner))
     }
 
-    /// A call whose answer must satisfy a validator, given by value, by reference or in an `Arc`.
+    /// A call whose answer must satisfy a validator, given by value, by reference or in an `Arc`. A validator that
+    /// cannot work (a wrong schema, for example) makes the call fail as
+    /// [`ChainErrorKind::Config`](crate::ChainErrorKind::Config) before anything is sent.
     pub fn call<'v, V>(&self, request: impl Into<Request>, validator: V) -> Call<'v, V::Output>
     where
         V: Validator + 'v,
     {
         let mut request = request.into();
-        validator.prepare(&mut request);
+        let prepared = validator.prepare(&mut request);
         Call {
             chain: self.clone(),
             request,
+            prepared,
             validator: BoxValidator::new(validator),
             options: CallOptions::default(),
         }
@@ -108,6 +111,7 @@ pub(crate) struct CallOptions {
 pub struct Call<'v, T> {
     chain: Chain,
     request: Request,
+    prepared: Result<(), ConfigError>,
     validator: BoxValidator<'v, T>,
     options: CallOptions,
 }
@@ -160,11 +164,14 @@ impl<'v, T: Send> Call<'v, T> {
         self,
         map: impl FnOnce(BoxValidator<'v, T>) -> BoxValidator<'v, U>,
     ) -> Call<'v, U> {
-        let Self { chain, request, validator, options } = self;
-        Call { chain, request, validator: map(validator), options }
+        let Self { chain, request, prepared, validator, options } = self;
+        Call { chain, request, prepared, validator: map(validator), options }
     }
 
     async fn run(self) -> Result<Answer<T>, ChainError> {
+        if let Err(error) = self.prepared {
+            return Err(ChainError::config(error, Report::default()));
+        }
         let slot = ValueSlot::new(&self.validator);
         let done = engine::execute(&self.chain.0, &self.request, &slot, &self.options).await?;
         let (coercions, repairs) =
