@@ -1,1 +1,39 @@
 //! What every HTTP adapter of backstop shares.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`ClientOptions`], [`HttpClient`] | settings of the HTTP client; no redirects, no retries of its own |
+//! | [`BaseUrl`], [`ApiKey`] | where a provider is, and with which credential; neither is ever printed whole |
+//! | [`Post`], [`Reply`], [`Opened`] | one request and its response, read within limits |
+//! | [`SseDecoder`], [`NdjsonDecoder`] | streams, decoded as they arrive |
+//! | [`retry_after`] | when a server says "later", how much later |
+//! | [`ErrorBody`], [`recognise`] | what a vendor's error says, and which kind of failure it means |
+//! | [`schema`] | a JSON Schema in the dialect that a vendor accepts |
+//!
+//! An adapter renders a request, sends it with [`HttpClient::send`] or [`HttpClient::open`], and turns the reply into
+//! a [`Response`](backstop_core::Response) or, with [`recognise::http_error`], into a
+//! [`ProviderError`](backstop_core::ProviderError). It makes one attempt; what a failure leads to is the chain's
+//! decision.
+
+mod base_url;
+mod client;
+mod connections;
+mod error_body;
+mod exchange;
+mod lines;
+mod ndjson;
+pub mod recognise;
+pub mod retry_after;
+pub mod schema;
+mod secret;
+mod sse;
+
+pub use base_url::BaseUrl;
+pub use client::{ClientOptions, HttpClient, Tls};
+pub use error_body::ErrorBody;
+pub use exchange::{Opened, Post, Reply};
+pub use lines::{DecodeError, StreamLimits};
+pub use ndjson::NdjsonDecoder;
+pub use reqwest::header;
+pub use secret::{ApiKey, process_env};
+pub use sse::{SseDecoder, SseEvent, SseItem};

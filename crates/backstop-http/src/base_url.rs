@@ -1,0 +1,124 @@
+//! Where a provider is reached, and how a path is put behind it.
+
+use std::fmt;
+
+use backstop_core::ConfigError;
+use reqwest::Url;
+
+/// The base URL of a provider. A path and a query in it are kept: `https://host/openai?api-version=1` works.
+///
+/// ```
+/// use backstop_http::BaseUrl;
+///
+/// let base = BaseUrl::parse("https://gateway.example/llm/v1/?tenant=a")?;
+/// assert_eq!(base.join(&["chat", "completions"]).as_str(), "https://gateway.example/llm/v1/chat/completions?tenant=a");
+/// # Ok::<(), backstop_core::ConfigError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// Reads an absolute `http` or `https` URL.
+    ///
+    /// # Errors
+    /// It is relative, has another scheme, or holds a user or a password.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let fault = |why: String| ConfigError::setting("base_url", why);
+        // The text is not shown: it may hold a password and cannot be taken apart.
+        let mut url = Url::parse(text.trim())
+            .map_err(|error| fault(format!("is not a URL ({error}); write it like https://host/path")))?;
+        url.set_fragment(None);
+        let base = Self(url);
+        if !matches!(base.0.scheme(), "http" | "https") || !base.0.has_host() {
+            return Err(fault("is not an http or https URL; write it like https://host/path".to_owned()));
+        }
+        if !base.0.username().is_empty() || base.0.password().is_some() {
+            return Err(fault("holds a user or a password; pass credentials as a key or a header".to_owned()));
+        }
+        Ok(base)
+    }
+
+    /// This URL with `path` behind it if it has no path of its own, as in `https://host` for `https://host/v1`.
+    pub fn with_default_path(self, path: &[&str]) -> Self {
+        if matches!(self.0.path(), "" | "/") { Self(self.join(path)) } else { self }
+    }
+
+    /// This URL with `segments` behind its path. Each is one segment: a `/` or `..` in it is encoded.
+    pub fn join(&self, segments: &[&str]) -> Url {
+        let mut url = self.0.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            // `http` and `https` URLs always have a path, so this is no branch that could be missed.
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+}
+
+/// Without the query, which may hold a credential.
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut url = self.0.clone();
+        url.set_query(None);
+        // Both fail only for URLs that cannot hold a user at all.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        f.write_str(url.as_str())
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BaseUrl({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_put_behind_the_base() {
+        let table = [
+            ("http://h", "http://h/v1/chat"),
+            ("http://h/", "http://h/v1/chat"),
+            ("http://h/v1", "http://h/v1/chat"),
+            ("http://h/v1/", "http://h/v1/chat"),
+            ("http://h/api/v1", "http://h/api/v1/chat"),
+            ("http://h/openai/deployments/x?api-version=1", "http://h/openai/deployments/x/chat?api-version=1"),
+            ("  https://h:8443/v1#part ", "https://h:8443/v1/chat"),
+            ("http://[::1]:11434", "http://[::1]:11434/v1/chat"),
+        ];
+        for (base, expected) in table {
+            let url = BaseUrl::parse(base).unwrap().with_default_path(&["v1"]).join(&["chat"]);
+            assert_eq!(url.as_str(), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn a_segment_stays_one_segment() {
+        let base = BaseUrl::parse("http://h/v1beta/models").unwrap();
+        let table = [
+            ("llama3:8b", "http://h/v1beta/models/llama3:8b"),
+            ("a/b?c#d", "http://h/v1beta/models/a%2Fb%3Fc%23d"),
+            ("é x", "http://h/v1beta/models/%C3%A9%20x"),
+        ];
+        for (segment, expected) in table {
+            assert_eq!(base.join(&[segment]).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_base_is_refused_without_printing_secrets() {
+        for text in ["", "h/v1", "ftp://h", "file:///x", "mailto:a@b", "http://", "http://me:hush@h", "me:hush@h", "http://hush@h"] {
+            let error = BaseUrl::parse(text).unwrap_err();
+            let shown = format!("{error} {error:?}");
+            assert!(shown.contains("base_url") && !shown.contains("hush"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn printing_leaves_out_the_query() {
+        let base = BaseUrl::parse("https://h/v1?key=hush").unwrap();
+        assert_eq!((base.to_string(), format!("{base:?}")), ("https://h/v1".into(), "BaseUrl(https://h/v1)".into()));
+    }
+}

@@ -1,0 +1,249 @@
+//! One request and its response: the single place where bytes go over the wire.
+//!
+//! It makes one attempt, follows nothing, retries nothing, and notes in the attempt's [`Progress`] how far it has
+//! come and which request id it was given, so that neither is lost when the attempt is cut short.
+
+use std::{
+    error::Error,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use backstop_core::{FailureKind, Progress, ProviderError, Stage};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use reqwest::{
+    Method, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderValue},
+};
+
+use crate::client::HttpClient;
+
+/// An error body is read up to here; what it has to say stands at its beginning.
+const ERROR_BODY_LIMIT: usize = 64 << 10;
+
+/// One JSON request.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Post {
+    /// Where it goes.
+    pub url: Url,
+    /// Headers beside those that the client adds to every request. Credentials in it are to be marked sensitive.
+    pub headers: HeaderMap,
+    /// The JSON text.
+    pub body: Vec<u8>,
+    /// Response headers in which the vendor's request id may stand, first match first.
+    pub request_id: &'static [&'static str],
+}
+
+impl Post {
+    /// A request without headers of its own.
+    pub fn new(url: Url, body: Vec<u8>) -> Self {
+        Self { url, headers: HeaderMap::new(), body, request_id: &["x-request-id", "request-id"] }
+    }
+
+    /// Sets the headers.
+    #[must_use]
+    pub fn with_headers(mut self, headers: HeaderMap) -> Self {
+        self.headers = headers;
+        self
+    }
+}
+
+/// A response whose body has been read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; that of an error may have been cut.
+    pub body: Bytes,
+    /// The vendor's request id.
+    pub request_id: Option<String>,
+}
+
+impl Reply {
+    /// A reply from its parts, for tests of an adapter.
+    pub fn new(status: u16, headers: HeaderMap, body: impl Into<Bytes>) -> Self {
+        Self { status, headers, body: body.into(), request_id: None }
+    }
+
+    /// Whether the status is a success.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// A response whose body is still to be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The vendor's request id.
+    pub request_id: Option<String>,
+    response: reqwest::Response,
+    limit: usize,
+    read: usize,
+}
+
+impl HttpClient {
+    /// Sends a request and reads the whole response, whatever its status.
+    ///
+    /// # Errors
+    /// Nothing came back, or a success body broke off or is over the limit.
+    pub async fn send(&self, post: Post, progress: &Progress) -> Result<Reply, ProviderError> {
+        self.open(post, progress).await?.read().await
+    }
+
+    /// Sends a request and waits for the head of the response.
+    ///
+    /// # Errors
+    /// Nothing came back.
+    pub async fn open(&self, post: Post, progress: &Progress) -> Result<Opened, ProviderError> {
+        progress.enter(Stage::Connect);
+        let mut request = reqwest::Request::new(Method::POST, post.url);
+        *request.headers_mut() = post.headers;
+        request.headers_mut().entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        *request.body_mut() = Some(reqwest::Body::wrap(Payload::new(post.body, progress.clone())));
+        let opened_before = self.connections.as_ref().map(|connections| connections.opened());
+        let response = self.client.execute(request).await.map_err(|error| {
+            let reused = opened_before.is_some() && opened_before == self.connections.as_ref().map(|c| c.opened());
+            unanswered(error, progress.stage(), reused)
+        })?;
+        progress.enter(Stage::Body);
+        let headers = response.headers().clone();
+        let id = post.request_id.iter().find_map(|name| headers.get(*name)?.to_str().ok());
+        let request_id = id.filter(|id| !id.is_empty()).map(str::to_owned);
+        if let Some(id) = &request_id {
+            progress.request_id(id);
+        }
+        let status = response.status().as_u16();
+        Ok(Opened { status, headers, request_id, response, limit: self.limits.total, read: 0 })
+    }
+}
+
+impl Opened {
+    /// Whether the status is a success.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The next piece of the body, or `None` at its end. Dropping the response cancels the request.
+    ///
+    /// # Errors
+    /// The body broke off or is over the limit.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
+        let chunk = self.response.chunk().await.map_err(broken)?;
+        self.read = self.read.saturating_add(chunk.as_ref().map_or(0, Bytes::len));
+        if self.read > self.limit { Err(self.too_large()) } else { Ok(chunk) }
+    }
+
+    /// Reads the rest of the body. A body that belongs to an error is cut where it is too long or breaks off: its
+    /// status says more than a complaint about its body would.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk), with a success status.
+    pub async fn read(mut self) -> Result<Reply, ProviderError> {
+        let announced = self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+        if self.is_success() && announced > self.limit {
+            return Err(self.too_large());
+        }
+        let cut = if self.is_success() { self.limit } else { self.limit.min(ERROR_BODY_LIMIT) };
+        let mut body = Vec::with_capacity(announced.min(cut));
+        while body.len() <= cut {
+            match self.chunk().await {
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Err(error) if self.is_success() => return Err(error),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        body.truncate(cut);
+        let Self { status, headers, request_id, .. } = self;
+        Ok(Reply { status, headers, request_id, body: body.into() })
+    }
+
+    fn too_large(&self) -> ProviderError {
+        let message = format!("the body is larger than {} bytes; raise `body_limit` if that is expected", self.limit);
+        ProviderError::new(FailureKind::MalformedResponse, message).with_status(self.status).with_stage(Stage::Body)
+    }
+}
+
+/// The request's body, which is first asked for once there is a connection to send it over.
+struct Payload {
+    bytes: Option<Bytes>,
+    progress: Progress,
+}
+
+impl Payload {
+    fn new(body: Vec<u8>, progress: Progress) -> Self {
+        Self { bytes: Some(body.into()), progress }
+    }
+}
+
+impl Body for Payload {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.progress.enter(Stage::Headers);
+        Poll::Ready(self.bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+    }
+}
+
+/// No byte of a response came.
+fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderError {
+    let host = error.url().and_then(Url::host_str).unwrap_or("the server").to_owned();
+    // The URL may hold a credential.
+    let error = error.without_url();
+    let cause = root_cause(&error);
+    let (kind, message) = match () {
+        () if error.is_builder() => (FailureKind::InvalidRequest, format!("the request cannot be sent: {cause}")),
+        () if error.is_timeout() && error.is_connect() => {
+            (FailureKind::Timeout, format!("no connection to {host} within the connect timeout"))
+        }
+        () if error.is_timeout() => (FailureKind::Timeout, format!("no answer from {host} within the client's timeout")),
+        () if error.is_dns() => (FailureKind::Connect, format!("the name {host} cannot be resolved: {cause}")),
+        () if error.is_connect() => (FailureKind::Connect, format!("cannot connect to {host}: {cause}")),
+        () => (FailureKind::Connect, format!("{host} closed the connection without an answer: {cause}")),
+    };
+    let stale = reused && kind == FailureKind::Connect && !error.is_connect();
+    let failure = ProviderError::new(kind, message).with_stage(stage).with_source(error);
+    if stale { failure.as_stale() } else { failure }
+}
+
+/// The body broke off.
+fn broken(error: reqwest::Error) -> ProviderError {
+    let error = error.without_url();
+    let (kind, what) = if error.is_timeout() {
+        (FailureKind::Timeout, "the body did not come within the client's timeout")
+    } else {
+        (FailureKind::MalformedResponse, "the body broke off")
+    };
+    let message = format!("{what}: {}", root_cause(&error));
+    ProviderError::new(kind, message).with_stage(Stage::Body).with_source(error)
+}
+
+/// The innermost error, which is the one that says something.
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
