@@ -129,9 +129,11 @@ impl Completion {
         Self { finish: Some(Finish::Length), ..Self::text(text) }
     }
 
-    /// An answer stopped by the vendor's content filter; `partial` is what came before, possibly nothing.
+    /// An answer stopped by the vendor's content filter; `partial` is what came before; empty text is
+    /// no text.
     pub fn filtered(partial: impl Into<String>) -> Self {
-        Self { finish: Some(Finish::Filtered), ..Self::text(partial) }
+        let text = Some(partial.into()).filter(|partial| !partial.is_empty());
+        Self { text, finish: Some(Finish::Filtered), ..Self::default() }
     }
 
     /// Adds a tool call. `arguments` is JSON text and may be broken on purpose.

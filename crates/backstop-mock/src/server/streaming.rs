@@ -56,8 +56,7 @@ impl Streaming {
         self
     }
 
-    /// Sends so many signs of life before each piece: comments, at Anthropic pings. Ollama and Gemini's JSON array
-    /// know none.
+    /// Sends so many signs of life before each piece: comments, at Anthropic pings. Gemini and Ollama send none.
     pub fn keep_alives(mut self, each: usize) -> Self {
         self.keep_alives = each;
         self

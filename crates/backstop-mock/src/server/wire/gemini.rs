@@ -51,12 +51,13 @@ impl Encoding for Gemini {
         let last = candidate(calls(completion).collect(), finish);
         let last = response(completion, context, last, Some(completion.usage.output));
         let tail = vec![framing.frame(&last)];
-        let (content_type, keep_alive, end) = if context.wants_sse {
-            (sse::CONTENT_TYPE, sse::COMMENT, None)
+        let (content_type, end) = if context.wants_sse {
+            (sse::CONTENT_TYPE, None)
         } else {
-            ("application/json; charset=UTF-8", "", Some("]".to_owned()))
+            ("application/json; charset=UTF-8", Some("]".to_owned()))
         };
-        StreamParts { content_type, lead, pieces, tail, end, keep_alive }
+        // Google's own client fails on a comment, so the service sends none.
+        StreamParts { content_type, lead, pieces, tail, end, keep_alive: "" }
     }
 
     fn stream_error(&self, error: &ApiError, sent: usize, context: &Context<'_>) -> String {
