@@ -246,7 +246,8 @@ impl Detector {
     }
 
     fn kind(&self, found: &Score, points: i32) -> Kind {
-        let refused = points >= self.threshold;
+        // Words that only stand beside refusals add up to none.
+        let refused = points >= self.threshold && found.declined + found.deflected > 0;
         if found.input >= INPUT && !found.obstacle {
             return Kind::NeedsInput;
         }

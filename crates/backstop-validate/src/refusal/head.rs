@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
-/// Source characters read per character of head: quotations and markup are dropped on the way.
+/// Source characters read per character of head at most: quotations and markup are dropped on the way.
 const SOURCE_PER_HEAD: usize = 4;
+/// Source characters read beyond the window at first, which is enough where little is dropped.
+const MARGIN: usize = 60;
 /// A quotation of fewer characters is a word or a title, not an answer in quotation marks.
 const SHORTEST_ANSWER: usize = 8;
 /// The longest quotation that is taken for one, in characters.
@@ -36,13 +38,25 @@ pub(crate) struct Head {
 impl Head {
     /// Folds the first `window` characters of `text`.
     pub(crate) fn new(text: &str, window: usize) -> Self {
-        let mut cells = read(text, window.saturating_mul(SOURCE_PER_HEAD));
+        let first = window.saturating_add(MARGIN);
+        let cells = read(text, first);
+        let whole = cells.len() < first;
+        // Whether a quotation mark opens or closes may only be known further on.
+        if whole || cells.iter().all(|cell| cell.char != '"') {
+            let head = Self::of(cells, text, window);
+            if whole || head.text.chars().count() >= window {
+                return head;
+            }
+        }
+        Self::of(read(text, window.saturating_mul(SOURCE_PER_HEAD)), text, window)
+    }
+
+    fn of(mut cells: Vec<Cell>, text: &str, window: usize) -> Self {
         unwrap_quotation(&mut cells, text);
-        let cells = drop_quotations(&cells);
-        let cells = cut_at_list(&cells);
-        let (folded, origins) = flatten(cells, window);
-        let sentences = sentence_ends(&folded);
-        Self { text: folded, origins, sentences }
+        let cells = drop_quotations(cells);
+        let (text, origins) = flatten(cut_at_list(&cells), window);
+        let sentences = sentence_ends(&text);
+        Self { text, origins, sentences }
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -119,6 +133,7 @@ pub(crate) fn answer_start(text: &str) -> usize {
 /// One spelling for apostrophes, quotation marks and spaces; `None` for characters without width.
 fn fold(char: char) -> Option<char> {
     match char {
+        ascii if ascii.is_ascii() => Some(ascii),
         '\u{2019}' | '\u{2018}' | '\u{02bc}' | '\u{2032}' | '\u{00b4}' | '\u{ff07}' => Some('\''),
         '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{00ab}' | '\u{00bb}' | '\u{300c}' | '\u{300d}'
         | '\u{300e}' | '\u{300f}' | '\u{ff02}' => Some('"'),
@@ -146,7 +161,10 @@ fn unwrap_quotation(cells: &mut Vec<Cell>, text: &str) {
 
 /// Removes what stands in double quotation marks or in a Markdown quotation: that is content, not the model speaking.
 /// Single quotation marks stay, they are also apostrophes.
-fn drop_quotations(cells: &[Cell]) -> Vec<Cell> {
+fn drop_quotations(cells: Vec<Cell>) -> Vec<Cell> {
+    if cells.iter().all(|cell| cell.char != '"' && cell.char != '>') {
+        return cells;
+    }
     let mut kept = Vec::with_capacity(cells.len());
     let mut line_start = true;
     let mut at = 0;
@@ -233,6 +251,12 @@ fn flatten(cells: &[Cell], window: usize) -> (String, Vec<(usize, usize)>) {
             origins.push((cell.start, cell.start));
             characters += 1;
             space = false;
+        }
+        if cell.char.is_ascii() {
+            text.push(cell.char.to_ascii_lowercase());
+            origins.push((cell.start, cell.end));
+            characters += 1;
+            continue;
         }
         for lower in cell.char.to_lowercase() {
             text.push(lower);

@@ -23,6 +23,12 @@ static REPORTED: Pattern = Pattern::new(
     &[],
 );
 
+/// The speaker named after the words: counts even where these open the text.
+static TAGGED: Pattern = Pattern::new(
+    r"[,!?.] (?:he|she|they|the [a-z]+|[a-z]+) (?:said|says|sang|sings|cried|whispered|muttered|replied|shouted|wrote|writes|thought|thinks)\b",
+    &[],
+);
+
 /// Speakers' names before their lines, as in a script or a chat log.
 static DIALOGUE: Pattern =
     Pattern::new(r"(?:^|[.!?\])] )(?:the )?[^ .,:!?]{2,20}(?: [^ .,:!?]{2,20})?: [^ ]", &[]);
@@ -51,12 +57,13 @@ pub(crate) fn form(text: &str, head: &Head, score: &mut Score) {
         score.note("form: dialogue", -70);
     }
     let apologises = score.evidence.iter().any(|evidence| evidence.rule.ends_with("/apology"));
-    if !apologises && !score.opens_with_decline {
-        if let Some(part) = REPORTED.find(head.sentences(4)) {
+    let reported = if score.opens_with_decline { &TAGGED } else { &REPORTED };
+    if !apologises {
+        if let Some(part) = reported.find(head.sentences(4)) {
             score.evidence.push(super::Evidence {
                 span: head.origin(&part),
                 rule: "form: reported speech",
-                points: -35,
+                points: if score.opens_with_decline { -70 } else { -35 },
             });
         }
     }
@@ -112,5 +119,5 @@ fn prefix(text: &str, limit: usize) -> &str {
 
 #[cfg(test)]
 pub(crate) fn patterns() -> impl Iterator<Item = &'static Pattern> {
-    [&LABELLED, &LETTER, &REPORTED, &DIALOGUE, &TURN, &HANDED_OVER].into_iter()
+    [&LABELLED, &LETTER, &REPORTED, &TAGGED, &DIALOGUE, &TURN, &HANDED_OVER].into_iter()
 }

@@ -45,8 +45,7 @@ const ACT: &str = "(?:help|helping|assist|assisting|aid|support|supporting|enter
     |fulfilling|comply|complying|complete|completing|accommodate|honou?r|grant|satisfy|engage|engaging|participate\
     |participating|take part|continue|proceed|carry on|move forward|provide|providing|give|giving|offer|offering|share|sharing\
     |supply|disclose|disclosing|answer|answering|respond|responding|discuss|discussing|comment|create|creating|write|writing\
-    |generate|generating|produce|producing|draft|drafting|compose|composing|describe|describing|explain|explaining|suggest\
-    |recommend|promote|promoting|condone|encourage|encouraging|endorse|endorsing|facilitate|facilitating|enable|enabling|tell\
+    |generate|generating|produce|producing|draft|drafting|compose|composing|describe|describing|explain|explaining|suggest|recommend|promote|promoting|condone|encourage|encouraging|endorse|endorsing|facilitate|facilitating|enable|enabling|tell\
     |telling|teach|show|advise|instruct|guide|reveal|revealing|extract|extracting|summari[sz]e|summari[sz]ing|translate\
     |translating|process|processing|reproduce|reproducing|perform|performing|execute|do that|do this|do so|do it|list|listing\
     |make (?:harmful|jokes|fun|such|that|this|judg[a-z]+|statements|up|any|a )|work (?:with|on)|go (?:into|there|down|along)\
@@ -80,14 +79,14 @@ static WORDS: [Word; 7] = [
     ),
 ];
 
-static RULES: [Rule; 34] = [
+static RULES: [Rule; 36] = [
     Rule::new(
         "en/not-inability",
         Benign,
         Four,
         Flat(0),
         &WORDS,
-        r"\b(?:i|we) (?:can't|cannot|couldn't|can not|could not|won't|will not|am unable to|'m unable to|am not able to) (?:find|see|confirm|verify|recall|remember|imagine|wait|stress|emphasi[sz]e|overstate|overemphasi[sz]e|agree|believe|think of|recommend\b[^.]{0,60}\b(?:enough|highly)|thank you enough|make it|attend|come|join|lie\b|be there|deny|complain|pretend (?:that )?i|say (?:for (?:sure|certain)|enough|whether|if|which)|tell (?:from|whether|if|which|apart|exactly|for sure)|speak for|help (?:but|feeling|noticing|it)|go (?:into|there|down) (?:the )?(?:town|city|office)|log ?in|sign in|access my|open my|return (?:my|the))|\bcouldn't (?:be (?:more|happier)|agree more)",
+        r"\b(?:i|we)(?: can't| cannot| couldn't| can not| could not| won't| will not|(?: am|'m| are|'re) (?:unable|not able) to) (?:find|see|confirm|verify|recall|remember|imagine|wait|stress|emphasi[sz]e|overstate|overemphasi[sz]e|agree|believe|think of|recommend\b[^.]{0,60}\b(?:enough|highly)|thank you enough|make it|attend|come|join|lie\b|be there|deny|complain|pretend (?:that )?i|say (?:for (?:sure|certain)|enough|whether|if|which)|tell (?:from|whether|if|which|apart|exactly|for sure)|speak for|help (?:but|feeling|noticing|it)|give (?:up|in)|go (?:into|there|down) (?:the )?(?:town|city|office)|log ?in|sign in|access my|open my|return (?:my|the))|\bcouldn't (?:be (?:more|happier)|agree more)|\bi refuse to (?:believe|accept that|be |let |give up)",
     ),
     Rule::new(
         "en/first-person-inability",
@@ -103,7 +102,7 @@ static RULES: [Rule; 34] = [
         Four,
         Position,
         &WORDS,
-        r"\bi ?<adv>(?:<modal> )?<adv>(?:politely |respectfully |kindly )?(?:decline|refuse|say no|pass on|turn (?:this|that|your|it) (?:[a-z]+ )?down|turn down (?:this|that|the|your) (?:request|task|question)|abstain|refrain|draw the line|stop (?:here|there|short))\b",
+        r"\bi ?<adv>(?:<modal> )?<adv>(?:politely |respectfully |kindly )?(?:decline|refuse|say no(?: to (?:this|that|your)|[.,!]|$)|pass on|turn (?:this|that|your|it) (?:[a-z]+ )?down|turn down (?:this|that|the|your) (?:request|task|question)|abstain|refrain|draw the line|stop (?:here|there|short))\b",
     ),
     Rule::new(
         "en/first-person-never-do",
@@ -111,7 +110,7 @@ static RULES: [Rule; 34] = [
         Four,
         Flat(50),
         &WORDS,
-        r"\bi (?:actually )?(?:do not|don't|would never|will never|never) (?:actually )?(?:provide|assist|help with|engage|generate|produce|create|participate|condone|promote|support|share|write|discuss|answer|endorse|encourage)\b",
+        r"\bi (?:actually )?(?:do not|don't|would never|will never|never) (?:actually )?(?:provide|assist|help with|engage in|generate|produce|participate in|condone|promote|discuss|endorse|encourage|(?:write|create|share|answer|support) (?:such|this|that|these|those|any|content|questions))\b",
     ),
     Rule::new(
         "en/first-person-bare-inability",
@@ -181,7 +180,7 @@ static RULES: [Rule; 34] = [
         "en/norm",
         Deflect,
         Two,
-        Opening(45, 25),
+        Opening(30, 20),
         &WORDS,
         r"\b(?:it(?:'s| is| would be| wouldn't be| would not be| isn't)|that(?:'s| is| would be| would not be)) (?:also |simply |just |never |neither |highly )?(?:not |never )?(?:be )?(?:appropriate|ethical|acceptable|right|responsible|okay|within my [a-z]+|ethically [a-z]+|morally [a-z]+|unethical|inappropriate|immoral|irresponsible)(?:,? (?:or|and|nor) (?:[a-z]+ )?[a-z]+){0,2} (?:for me )?to\b",
     ),
@@ -207,7 +206,23 @@ static RULES: [Rule; 34] = [
         Two,
         Flat(30),
         &WORDS,
-        r"\b(?:is|are|constitutes?|would be) (?:also |both |highly |strictly |always )?(?:never (?:an )?(?:acceptable|okay|the answer|right|ethical|appropriate)|illegal|unethical|a (?:serious )?crime|against the law|not (?:a )?(?:safe|ethical|legal|acceptable|okay)|(?:a )?(?:serious|harmful|dangerous) and (?:illegal|harmful|unethical|dangerous))\b",
+        r"\b(?:is|are|constitutes?|would be) (?:also |both |highly |strictly |always )?(?:never (?:an )?(?:acceptable|okay|the answer|right|ethical|appropriate)|unethical|not (?:a )?(?:safe|ethical|acceptable|okay)|(?:a )?(?:serious|harmful|dangerous) and (?:illegal|harmful|unethical|dangerous))\b",
+    ),
+    Rule::new(
+        "en/illegal-act",
+        Deflect,
+        Two,
+        Flat(15),
+        &WORDS,
+        r"\b(?:is|are|constitutes?|would be) (?:also |both |highly |strictly |always |considered )?(?:illegal|unlawful|a (?:serious |federal |violent )?(?:crime|offen[cs]e)|against the law|not (?:legal|allowed by law))\b",
+    ),
+    Rule::new(
+        "en/moral-words",
+        Support,
+        Head,
+        Flat(20),
+        &WORDS,
+        r"\b(?:unethical|ethical|ethically|immoral|morally|harmful|disrespectful|respectful|offensive|hurtful|stereotyp[a-z]+|hateful|derogatory|perpetuat[a-z]+|generali[sz](?:e|ing|ations?) about|(?:make|making|sweeping|broad) (?:[a-z]+ ){0,2}(?:assumptions?|generali[sz]ations?|blanket statements?)|harm to)\b",
     ),
     Rule::new(
         "en/lecture",
@@ -223,7 +238,7 @@ static RULES: [Rule; 34] = [
         Head,
         Flat(20),
         &WORDS,
-        r"\b(?:reach out to (?:a|an|your|someone)|(?:seek(?:ing)?|get(?:ting)?) (?:out )?(?:professional |immediate |medical )?(?:help|support|assistance) from|please (?:seek|reach out|contact|consult)|mental health professional|(?:crisis|suicide|help) ?(?:hot)?line|(?:talk|speak) to (?:someone|somebody|a (?:doctor|therapist|counsel))|trusted (?:friend|adult|person)|you are not alone|contact (?:the )?(?:police|authorities|emergency services|local authorities))\b",
+        r"\b(?:reach out to (?:a|an|your|someone)|seek(?:ing)? (?:out )?(?:professional |immediate |medical )?(?:help|support|assistance)|mental health professional|(?:crisis|suicide|help) ?(?:hot)?line|(?:talk|speak) to (?:someone|somebody|a (?:doctor|therapist|counsell?or))|trusted (?:friend|adult|person)|you(?: are|'re) not alone)\b",
     ),
     Rule::new(
         "en/crisis",
@@ -231,15 +246,15 @@ static RULES: [Rule; 34] = [
         Four,
         Flat(30),
         &WORDS,
-        r"\b(?:going through (?:such )?(?:a |some )?(?:difficult|hard|tough|rough) times?|(?:feeling|feel) (?:overwhelmed|suicidal|hopeless|unsafe)|harm(?:ing)? yourself|hurt(?:ing)? yourself|thoughts? of (?:suicide|self-harm)|struggling with (?:suicid|addiction|thoughts|self-harm|these))",
+        r"\bi(?: am|'m) (?:[a-z]+ ){0,2}sorry (?:to hear )?(?:that )?(?:you|to hear|about)[^.]{0,60}\b(?:going through|feeling|feel|considering|struggling|thinking (?:of|about)|hurting)\b",
     ),
     Rule::new(
         "en/does-not-exist",
         Support,
         Four,
-        Flat(-60),
+        Flat(-80),
         &WORDS,
-        r"\b(?:is|are|as|was|were) (?:[a-z]+ )?(?:an? )?(?:[a-z]+ )?(?:fictional|imaginary|made[- ]up)\b|\b(?:does|do)(?: not|n't) (?:actually |really )?exist\b|\bnot (?:a )?real (?:person|people|character|place)",
+        r"\b(?:is|are|as|was|were) (?:[a-z]+ )?(?:an? )?(?:[a-z]+ )?(?:fictional|imaginary|made[- ]up)\b|\b(?:is|are|as) (?:just |only )?an? (?:[a-z]+ ){0,2}character\b|\b(?:does|do)(?: not|n't) (?:actually |really )?exist\b|\bnot (?:a )?real (?:person|people|character|place)",
     ),
     Rule::new(
         "en/condemn",
