@@ -17,7 +17,7 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 
-use crate::client::HttpClient;
+use crate::{client::HttpClient, lines::StreamLimits};
 
 /// An error body is read up to here; what it has to say stands at its beginning.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
@@ -87,7 +87,7 @@ pub struct Opened {
     /// The vendor's request id.
     pub request_id: Option<String>,
     response: reqwest::Response,
-    limit: usize,
+    limits: StreamLimits,
     read: usize,
 }
 
@@ -123,7 +123,7 @@ impl HttpClient {
             progress.request_id(id);
         }
         let status = response.status().as_u16();
-        Ok(Opened { status, headers, request_id, response, limit: self.limits.total, read: 0 })
+        Ok(Opened { status, headers, request_id, response, limits: self.limits, read: 0 })
     }
 }
 
@@ -133,6 +133,11 @@ impl Opened {
         (200..300).contains(&self.status)
     }
 
+    /// The limits for decoding the body.
+    pub fn limits(&self) -> StreamLimits {
+        self.limits
+    }
+
     /// The next piece of the body, or `None` at its end. Dropping the response cancels the request.
     ///
     /// # Errors
@@ -140,7 +145,7 @@ impl Opened {
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
         let chunk = self.response.chunk().await.map_err(broken)?;
         self.read = self.read.saturating_add(chunk.as_ref().map_or(0, Bytes::len));
-        if self.read > self.limit { Err(self.too_large()) } else { Ok(chunk) }
+        if self.read > self.limits.total { Err(self.too_large()) } else { Ok(chunk) }
     }
 
     /// Reads the rest of the body. A body that belongs to an error is cut where it is too long or breaks off: its
@@ -149,11 +154,12 @@ impl Opened {
     /// # Errors
     /// As [`chunk`](Self::chunk), with a success status.
     pub async fn read(mut self) -> Result<Reply, ProviderError> {
+        let limit = self.limits.total;
         let announced = self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
-        if self.is_success() && announced > self.limit {
+        if self.is_success() && announced > limit {
             return Err(self.too_large());
         }
-        let cut = if self.is_success() { self.limit } else { self.limit.min(ERROR_BODY_LIMIT) };
+        let cut = if self.is_success() { limit } else { limit.min(ERROR_BODY_LIMIT) };
         let mut body = Vec::with_capacity(announced.min(cut));
         while body.len() <= cut {
             match self.chunk().await {
@@ -168,7 +174,7 @@ impl Opened {
     }
 
     fn too_large(&self) -> ProviderError {
-        let message = format!("the body is larger than {} bytes; raise `body_limit` if that is expected", self.limit);
+        let message = format!("the body is larger than {} bytes; raise `body_limit` if that is expected", self.limits.total);
         ProviderError::new(FailureKind::MalformedResponse, message).with_status(self.status).with_stage(Stage::Body)
     }
 }

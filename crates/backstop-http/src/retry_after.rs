@@ -214,6 +214,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    type Pairs = &'static [(&'static str, &'static str)];
+
     const NOW_TEXT: &str = "Wed, 21 Oct 2026 07:28:00 GMT";
 
     fn now() -> SystemTime {
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn milliseconds_come_before_seconds_and_garbage_is_passed_over() {
-        let table: &[(&[(&'static str, &str)], Option<Duration>)] = &[
+        let table: &[(Pairs, Option<Duration>)] = &[
             (&[("retry-after-ms", "300"), ("retry-after", "5")], millis(300)),
             (&[("retry-after-ms", "0.5")], Some(Duration::from_micros(500))),
             (&[("retry-after-ms", "-1"), ("retry-after", "5")], millis(5_000)),
@@ -317,7 +319,7 @@ mod tests {
 
     #[test]
     fn resets_of_used_up_limits_count_and_the_longest_of_them() {
-        let table: &[(&[(&'static str, &str)], Option<Duration>)] = &[
+        let table: &[(Pairs, Option<Duration>)] = &[
             (&[("x-ratelimit-reset-requests", "6m0s"), ("x-ratelimit-reset-tokens", "120ms")], millis(360_000)),
             (
                 &[

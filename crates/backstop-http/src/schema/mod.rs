@@ -92,6 +92,11 @@ pub struct Rendered {
 }
 
 impl Rendered {
+    /// A schema that is sent as the caller has it, whatever it holds.
+    pub fn unchanged(schema: Value) -> Self {
+        Self { schema, notes: Vec::new(), wrapped: false, widened: false }
+    }
+
     /// Whether answers need [`restore`](Self::restore) before they follow the caller's schema.
     pub fn changes_answers(&self) -> bool {
         self.wrapped || self.widened

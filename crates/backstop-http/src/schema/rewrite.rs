@@ -1,6 +1,6 @@
 //! The walk that rewrites a schema for a dialect with rules.
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
@@ -283,6 +283,6 @@ fn is_null(schema: &Value) -> bool {
 }
 
 /// A text that a schema shows to the model.
-pub(super) fn text<'a>(value: &'a Cow<'_, Value>) -> Option<&'a str> {
+pub(super) fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }

@@ -1,0 +1,188 @@
+//! What is known about models: which parameters they take and how much fits into them.
+//!
+//! Names are open-ended. A model that no rule knows is asked like a current one of the same server; a rule of the
+//! caller's own ([`OpenAiBuilder::model_traits`](crate::OpenAiBuilder::model_traits)) comes before those here.
+
+use backstop_core::{Capabilities, StructuredOutput};
+
+/// The field that limits an answer's length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TokenLimit {
+    /// `max_completion_tokens`, which counts hidden reasoning too. OpenAI's reasoning models take only this one.
+    MaxCompletionTokens,
+    /// `max_tokens`, which most compatible servers know, and some know alone.
+    MaxTokens,
+}
+
+/// The role of the instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SystemRole {
+    /// `developer`, for OpenAI's reasoning models.
+    Developer,
+    /// `system`, which every server knows.
+    System,
+}
+
+/// How a model is to be asked.
+///
+/// ```
+/// use backstop_openai::{ModelTraits, TokenLimit};
+///
+/// let traits = ModelTraits::new(TokenLimit::MaxTokens).sampling(false);
+/// assert!(!traits.sampling);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelTraits {
+    /// The field that limits an answer's length.
+    pub token_limit: TokenLimit,
+    /// The role of the instructions.
+    pub system_role: SystemRole,
+    /// Takes `temperature` and `top_p`. They are left out, and noted, where it does not.
+    pub sampling: bool,
+    /// Takes `stop`. It is left out, and noted, where it does not.
+    pub stop: bool,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+impl ModelTraits {
+    /// A model that takes all parameters, with this field for the limit.
+    #[must_use]
+    pub const fn new(token_limit: TokenLimit) -> Self {
+        Self {
+            token_limit,
+            system_role: SystemRole::System,
+            sampling: true,
+            stop: true,
+            capabilities: Capabilities::unknown(),
+        }
+    }
+
+    /// Sets the role of the instructions.
+    #[must_use]
+    pub const fn system_role(mut self, role: SystemRole) -> Self {
+        self.system_role = role;
+        self
+    }
+
+    /// Sets whether it takes `temperature` and `top_p`.
+    #[must_use]
+    pub const fn sampling(mut self, yes: bool) -> Self {
+        self.sampling = yes;
+        self
+    }
+
+    /// Sets whether it takes `stop`.
+    #[must_use]
+    pub const fn stop(mut self, yes: bool) -> Self {
+        self.stop = yes;
+        self
+    }
+
+    /// Sets what it can do.
+    #[must_use]
+    pub const fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+}
+
+/// One of OpenAI's families, by the beginning of its names.
+struct Family {
+    prefix: &'static str,
+    reasoning: bool,
+    /// Tokens of prompt and answer together, and most tokens of an answer.
+    window: u32,
+    output: u32,
+    structured: StructuredOutput,
+}
+
+const fn family(prefix: &'static str, reasoning: bool, window: u32, output: u32, structured: StructuredOutput) -> Family {
+    Family { prefix, reasoning, window, output, structured }
+}
+
+/// OpenAI's families as of November 2026; the longest prefix counts.
+const FAMILIES: &[Family] = {
+    use StructuredOutput::{JsonObject, None, Strict};
+    &[
+        family("gpt-3.5-turbo", false, 16_385, 4_096, JsonObject),
+        family("gpt-4", false, 8_192, 4_096, None),
+        family("gpt-4-1106-preview", false, 128_000, 4_096, JsonObject),
+        family("gpt-4-turbo", false, 128_000, 4_096, JsonObject),
+        family("gpt-4.1", false, 1_047_576, 32_768, Strict),
+        family("gpt-4o", false, 128_000, 16_384, Strict),
+        family("gpt-4o-2024-05-13", false, 128_000, 4_096, JsonObject),
+        family("gpt-5", true, 400_000, 128_000, Strict),
+        family("gpt-5-chat", false, 128_000, 16_384, Strict),
+        family("gpt-5.1-chat", false, 128_000, 16_384, Strict),
+        family("gpt-5.2-chat", false, 128_000, 16_384, Strict),
+        family("o1", true, 200_000, 100_000, Strict),
+        family("o3", true, 200_000, 100_000, Strict),
+        family("o4-mini", true, 200_000, 100_000, Strict),
+    ]
+};
+
+/// What is known about `model`, `base` for what is not.
+pub(crate) fn traits_of(model: &str, base: ModelTraits) -> ModelTraits {
+    // Aggregators put a vendor before the name, fine-tuned models a marker.
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let name = name.strip_prefix("ft:").unwrap_or(name);
+    let known = FAMILIES.iter().filter(|family| belongs(name, family.prefix)).max_by_key(|family| family.prefix.len());
+    let Some(family) = known else { return base };
+    let capabilities = Capabilities::unknown()
+        .with_structured_output(family.structured)
+        .with_context_window(family.window)
+        .with_max_output_tokens(family.output);
+    let known = base.capabilities(base.capabilities.overlaid(capabilities));
+    if family.reasoning {
+        known.sampling(false).stop(false).system_role(SystemRole::Developer)
+    } else {
+        known
+    }
+}
+
+/// Whether `name` begins with `prefix` and the prefix ends there: `o1` is not the family of `o100`.
+pub(crate) fn belongs(name: &str, prefix: &str) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: ModelTraits = ModelTraits::new(TokenLimit::MaxCompletionTokens);
+
+    #[test]
+    fn names_find_their_family() {
+        let table: &[(&str, Option<u32>, bool)] = &[
+            ("gpt-4o", Some(128_000), true),
+            ("gpt-4o-2024-08-06", Some(128_000), true),
+            ("ft:gpt-4o-mini:acme::abc", Some(128_000), true),
+            ("openai/gpt-4.1-nano", Some(1_047_576), true),
+            ("gpt-4-0613", Some(8_192), true),
+            ("gpt-5.2", Some(400_000), false),
+            ("gpt-5-mini-2025-08-07", Some(400_000), false),
+            ("gpt-5.1-chat-latest", Some(128_000), true),
+            ("o3", Some(200_000), false),
+            ("o3-mini", Some(200_000), false),
+            ("o300", None, true),
+            ("llama3:8b", None, true),
+            ("", None, true),
+        ];
+        for (name, window, sampling) in table {
+            let traits = traits_of(name, BASE);
+            assert_eq!((traits.capabilities.context_window, traits.sampling), (*window, *sampling), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_the_base_knows_stays_where_the_family_says_nothing() {
+        let base = ModelTraits::new(TokenLimit::MaxTokens).capabilities(Capabilities::unknown().with_images(false));
+        let traits = traits_of("gpt-4o", base);
+        assert_eq!((traits.token_limit, traits.capabilities.images), (TokenLimit::MaxTokens, Some(false)));
+    }
+}
