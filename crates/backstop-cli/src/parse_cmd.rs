@@ -1,0 +1,240 @@
+//! `backstop parse`: a text on standard input, its JSON on standard output.
+
+use std::fs;
+use std::io::{self, BufRead, BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use backstop_validate::coerce::{self, Coercion, Mode};
+use backstop_validate::json::{Accept, ExtractError, Extracted, Extractor, Fit, Policy, Repair, Risk};
+use clap::ValueEnum;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::Outcome;
+use crate::failure::Failure;
+
+/// Reads a model's text from standard input and prints the JSON in it as one line:
+/// `{"value": …, "repairs": […], "coercions": […]}` or `{"error": "…", "kind": "…"}`.
+///
+/// Exit codes: 0 a value was found; 1 there is none, or a line of `--jsonl` could not be read; 2 wrong usage, a missing
+/// file or a bad schema.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A JSON Schema that the value must match.
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// How much may be repaired.
+    #[arg(long, value_enum, default_value_t = PolicyName::Tolerant)]
+    policy: PolicyName,
+    /// How far values are converted to match the schema.
+    #[arg(long, value_enum, default_value_t = ModeName::Safe)]
+    coerce: ModeName,
+    /// Read lines of `{"id": …, "input": "…", "schema": …}` and print one line for each; `schema` may be left out.
+    #[arg(long)]
+    jsonl: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PolicyName {
+    /// The JSON must be valid; only what surrounds it is removed.
+    Strict,
+    /// Cosmetic and structural repairs.
+    Tolerant,
+    /// Guesses and partial values too.
+    Salvage,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ModeName {
+    /// Not at all.
+    Off,
+    /// Where nothing is lost and there is one reading.
+    Safe,
+    /// Also where the reading is only likely.
+    Eager,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Off => Self::Off,
+            ModeName::Safe => Self::Safe,
+            ModeName::Eager => Self::Eager,
+        }
+    }
+}
+
+/// One line of `--jsonl`.
+#[derive(Deserialize)]
+struct Line {
+    id: Value,
+    input: String,
+    #[serde(default)]
+    schema: Value,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let schema = args.schema.as_deref().map(|path| read_schema(path, args.coerce.into())).transpose()?;
+    let parser = Parser::new(args);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let all_well = if args.jsonl {
+        parser.lines(io::stdin().lock(), schema.as_ref(), &mut out)?
+    } else {
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text)?;
+        let (answer, found) = parser.parse(&text, schema.as_ref());
+        writeln!(out, "{}", Value::Object(answer))?;
+        found
+    };
+    out.flush()?;
+    Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn read_schema(path: &Path, mode: Mode) -> Result<Schema, Failure> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| Failure::new(format!("cannot read the schema {name}: {error}")))?;
+    let schema = serde_json::from_str(&text).map_err(|error| Failure::new(format!("{name} is not JSON: {error}")))?;
+    Schema::new(schema, mode).map_err(|why| Failure::new(format!("{name} is no valid JSON Schema: {why}")))
+}
+
+/// A schema, ready to check values.
+struct Schema {
+    source: Value,
+    validator: jsonschema::Validator,
+    mode: Mode,
+}
+
+impl Schema {
+    fn new(source: Value, mode: Mode) -> Result<Self, String> {
+        let validator = jsonschema::validator_for(&source).map_err(|error| error.to_string())?;
+        Ok(Self { source, validator, mode })
+    }
+
+    /// The first few things that are wrong with a value, each with its place.
+    fn complaints(&self, value: &Value) -> Vec<String> {
+        let errors = self.validator.iter_errors(value).take(8);
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    }
+}
+
+impl Accept for Schema {
+    fn fit(&self, value: &Value) -> Fit {
+        if self.validator.is_valid(value) {
+            return Fit::Exact;
+        }
+        let (coerced, changes) = coerce::coerce(value.clone(), &self.source, self.mode);
+        if self.validator.is_valid(&coerced) { Fit::Coerced(changes.len()) } else { Fit::No }
+    }
+}
+
+struct Parser {
+    extractor: Extractor,
+    mode: Mode,
+}
+
+impl Parser {
+    fn new(args: &Args) -> Self {
+        let policy = match args.policy {
+            PolicyName::Strict => Policy::Strict,
+            PolicyName::Tolerant => Policy::Tolerant,
+            PolicyName::Salvage => Policy::Salvage,
+        };
+        Self { extractor: Extractor::new().policy(policy), mode: args.coerce.into() }
+    }
+
+    /// Parses line by line; a bad line is reported and skipped. Tells whether every line could be read.
+    fn lines(&self, input: impl BufRead, schema: Option<&Schema>, out: &mut impl Write) -> Result<bool, Failure> {
+        let mut all_read = true;
+        for (number, line) in (1..).zip(input.lines()) {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            match self.line(&line, schema) {
+                Ok(answer) => writeln!(out, "{}", Value::Object(answer))?,
+                Err(why) => {
+                    all_read = false;
+                    writeln!(io::stderr(), "backstop: line {number}: {why}")?;
+                }
+            }
+        }
+        Ok(all_read)
+    }
+
+    fn line(&self, line: &str, schema: Option<&Schema>) -> Result<Map<String, Value>, String> {
+        let line: Line = serde_json::from_str(line)
+            .map_err(|error| format!("expected {{\"id\": …, \"input\": \"…\"}}: {error}"))?;
+        let own = match line.schema {
+            Value::Null => None,
+            source => Some(Schema::new(source, self.mode).map_err(|why| format!("bad schema: {why}"))?),
+        };
+        let (mut answer, _) = self.parse(&line.input, own.as_ref().or(schema));
+        answer.insert("id".to_owned(), line.id);
+        Ok(answer)
+    }
+
+    /// The answer for one text, and whether it is a value.
+    fn parse(&self, text: &str, schema: Option<&Schema>) -> (Map<String, Value>, bool) {
+        let Some(schema) = schema else {
+            return match self.extractor.extract(text) {
+                Ok(found) => (answer(found, Vec::new()), true),
+                Err(error) => (refusal(&error), false),
+            };
+        };
+        match self.extractor.extract_fitting(text, schema) {
+            Ok(mut found) => {
+                let value = std::mem::take(&mut found.value);
+                let (value, coercions) = coerce::coerce(value, &schema.source, self.mode);
+                found.value = value;
+                (answer(found, coercions), true)
+            }
+            Err(error) => {
+                let mut refused = refusal(&error);
+                if let ExtractError::Mismatch(would_be) = &error {
+                    refused.insert("mismatches".to_owned(), json!(schema.complaints(&would_be.value)));
+                    refused.insert("would_be".to_owned(), would_be.value.clone());
+                }
+                (refused, false)
+            }
+        }
+    }
+}
+
+fn answer(found: Extracted, coercions: Vec<Coercion>) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("repairs".to_owned(), found.repairs.iter().map(repair).collect());
+    if found.unlisted_repairs > 0 {
+        out.insert("unlisted_repairs".to_owned(), found.unlisted_repairs.into());
+    }
+    out.insert("coercions".to_owned(), coercions.iter().map(coercion).collect());
+    if let Some(cut) = &found.truncated {
+        out.insert("truncated".to_owned(), json!({"pointer": cut.pointer, "state": cut.state.to_string()}));
+    }
+    out.insert("value".to_owned(), found.value);
+    out
+}
+
+fn refusal(error: &ExtractError) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("error".to_owned(), error.to_string().into());
+    out.insert("kind".to_owned(), error.as_str().into());
+    out.insert("repairs".to_owned(), json!([]));
+    if let ExtractError::Truncated(cut) = error {
+        out.insert("truncated".to_owned(), json!({"pointer": cut.pointer, "state": cut.state.to_string()}));
+    }
+    out
+}
+
+fn repair(repair: &Repair) -> Value {
+    let risk = match repair.risk {
+        Risk::Cosmetic => "cosmetic",
+        Risk::Structural => "structural",
+        Risk::Guess => "guess",
+    };
+    json!({"kind": repair.kind.as_str(), "risk": risk, "offset": repair.offset, "pointer": repair.pointer})
+}
+
+fn coercion(coercion: &Coercion) -> Value {
+    json!({"kind": coercion.kind.as_str(), "pointer": coercion.pointer})
+}

@@ -1,0 +1,66 @@
+//! Members of objects: their names, and whether they may be there at all.
+
+use serde_json::{Map, Value};
+
+use super::CoercionKind;
+use super::names::squash;
+use super::schema::{is_closed, property_schema, requires};
+use super::walk::Walk;
+use crate::json::pointer::Segment;
+
+impl Walk<'_> {
+    pub(super) fn object(
+        &mut self,
+        mut map: Map<String, Value>,
+        schema: &Map<String, Value>,
+        depth: usize,
+    ) -> Map<String, Value> {
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            self.respell_keys(&mut map, properties);
+            if is_closed(schema) {
+                map.retain(|name, _| {
+                    let known = properties.contains_key(name);
+                    if !known {
+                        self.note_member(CoercionKind::UnknownProperty, name);
+                    }
+                    known
+                });
+            }
+        }
+        let mut out = Map::new();
+        for (name, value) in map {
+            let Some(sub) = property_schema(schema, &name) else {
+                out.insert(name, value);
+                continue;
+            };
+            if value.is_null() && !requires(schema, &name) && !self.conforms(&value, sub) {
+                self.note_member(CoercionKind::NullToAbsent, &name);
+                continue;
+            }
+            let value = self.member(value, Segment::Key(&name), sub, depth);
+            out.insert(name, value);
+        }
+        out
+    }
+
+    /// Gives keys the spelling of the schema where exactly one key and one property are meant.
+    fn respell_keys(&mut self, map: &mut Map<String, Value>, properties: &Map<String, Value>) {
+        let absent: Vec<&String> = properties.keys().filter(|name| !map.contains_key(*name)).collect();
+        if absent.is_empty() {
+            return;
+        }
+        let strangers: Vec<(String, String)> =
+            map.keys().filter(|name| !properties.contains_key(*name)).map(|name| (squash(name), name.clone())).collect();
+        for name in absent {
+            let squashed = squash(name);
+            let twins = properties.keys().filter(|other| squash(other) == squashed).count();
+            let mut meant = strangers.iter().filter(|(other, _)| *other == squashed);
+            if let (1, Some((_, stranger)), None) = (twins, meant.next(), meant.next()) {
+                if let Some(value) = map.remove(stranger) {
+                    self.note_member(CoercionKind::KeySpelling, stranger);
+                    map.insert(name.clone(), value);
+                }
+            }
+        }
+    }
+}

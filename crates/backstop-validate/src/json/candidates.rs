@@ -1,0 +1,418 @@
+//! The values in a text: found in one scan from left to right, each parsed where it starts.
+//!
+//! Whatever lies inside a value is never looked at again, whether the value could be read or not: an inner object of a
+//! damaged or cut document must not pass for the answer.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::cursor::Cursor;
+use super::error::Truncation;
+use super::escaped;
+use super::fences::{Fence, fence_at};
+use super::plausible::{self, Place};
+use super::policy::Limits;
+use super::repair::{Repair, RepairKind, RepairLog};
+use super::strict::{self, Stop};
+use super::thinking::{block_end, last_closing_tag, tag_at};
+use super::tolerant::{End, Options, Tolerant};
+
+/// What surrounds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Source {
+    /// Nothing but blanks.
+    Whole,
+    /// The code fence with this number, from 0.
+    Fence(usize),
+    /// Other text.
+    Prose,
+}
+
+/// What reading a candidate gave.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    Value(Value),
+    Cut { at: Truncation, partial: Option<Value> },
+    NotAllowed(Repair),
+    Damaged { offset: usize, pointer: String, expected: &'static str },
+}
+
+/// A value, or what should have been one.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) span: Range<usize>,
+    pub(crate) source: Source,
+    pub(crate) reading: Reading,
+    pub(crate) log: RepairLog,
+    /// May as well be part of the prose, such as the citation `[1]`.
+    pub(crate) weak: bool,
+    fence_at: Option<usize>,
+}
+
+impl Candidate {
+    /// One that nothing surrounds.
+    pub(crate) fn whole(span: Range<usize>, reading: Reading, log: RepairLog) -> Self {
+        Self { span, source: Source::Whole, reading, log, weak: false, fence_at: None }
+    }
+}
+
+/// Everything that a scan found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
+    /// Where reasoning starts, and whether it never ends.
+    pub(crate) reasoning: Option<(usize, bool)>,
+    /// What was wrong with the first bracket that turned out to be no value.
+    pub(crate) rejected: Option<Reading>,
+    prose: Option<usize>,
+    too_deep: Option<usize>,
+}
+
+impl Found {
+    pub(crate) fn too_deep(&self) -> Option<usize> {
+        self.too_deep
+    }
+
+    /// Notes on a candidate what was taken away around it.
+    pub(crate) fn note_wrapping(&self, candidate: &mut Candidate) {
+        let places = [
+            (RepairKind::Reasoning, self.reasoning.map(|(at, _)| at)),
+            (RepairKind::Prose, self.prose),
+            (RepairKind::Fence, candidate.fence_at),
+        ];
+        for (kind, at) in places {
+            if let Some(at) = at {
+                candidate.log.note(kind, at, String::new);
+            }
+        }
+    }
+}
+
+/// One scan over a text.
+pub(crate) struct Scan<'a> {
+    cursor: Cursor<'a>,
+    limits: Limits,
+    options: Options,
+    fence: Option<(usize, Fence)>,
+    fences: usize,
+    /// Where strict parsing of the whole text started in vain.
+    not_strict: Option<usize>,
+    found: Found,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(cursor: Cursor<'a>, limits: Limits, options: Options, not_strict: Option<usize>) -> Self {
+        Self { cursor, limits, options, fence: None, fences: 0, not_strict, found: Found::default() }
+    }
+
+    /// Scans to the end; also gives the steps taken.
+    pub(crate) fn run(mut self) -> (Found, u64) {
+        while let Some(byte) = self.cursor.peek() {
+            if self.found.too_deep.is_some() || self.found.candidates.len() >= self.limits.max_candidates {
+                break;
+            }
+            match byte {
+                b'{' | b'[' | b'(' => self.bracket(),
+                b'<' => self.angle(),
+                b'`' | b'~' => self.fence_mark(),
+                b'/' => self.comment(),
+                b'}' | b']' => self.closer(),
+                b' ' | b'\n' | b'\r' | b'\t' => self.cursor.advance(1),
+                _ => self.prose(1),
+            }
+        }
+        (self.found, self.cursor.steps)
+    }
+
+    fn prose(&mut self, bytes: usize) {
+        self.found.prose.get_or_insert(self.cursor.pos);
+        self.cursor.advance(bytes);
+    }
+
+    /// A closing bracket between values: one too many if it stands right behind a value.
+    fn closer(&mut self) {
+        let at = self.cursor.pos;
+        let behind = self.found.candidates.last_mut().filter(|last| {
+            let gap = self.cursor.slice(last.span.end, at);
+            gap.bytes().all(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b']'))
+        });
+        match behind {
+            Some(last) => {
+                if !last.log.list.last().is_some_and(|r| r.kind == RepairKind::ExtraCloser) {
+                    last.log.note(RepairKind::ExtraCloser, at, String::new);
+                }
+                self.cursor.advance(1);
+            }
+            None => self.prose(1),
+        }
+    }
+
+    /// A comment before any prose belongs to the document.
+    fn comment(&mut self) {
+        let at = self.cursor.pos;
+        let rest = self.cursor.rest().unwrap_or_default();
+        let len = if self.found.prose.is_some() && self.found.candidates.is_empty() {
+            None
+        } else if rest.starts_with(b"/*") {
+            let body = rest.get(2..).unwrap_or_default();
+            Some(memchr::memmem::find(body, b"*/").map_or(rest.len(), |found| found + 4))
+        } else if rest.starts_with(b"//") {
+            Some(memchr::memchr(b'\n', rest).unwrap_or(rest.len()))
+        } else {
+            None
+        };
+        match len {
+            Some(len) => {
+                if let Some(last) = self.found.candidates.last_mut() {
+                    last.log.note(RepairKind::Comment, at, String::new);
+                    self.cursor.advance(len);
+                } else {
+                    self.prose(len);
+                    self.found.prose = Some(at);
+                }
+            }
+            None => self.prose(1),
+        }
+    }
+
+    fn angle(&mut self) {
+        let at = self.cursor.pos;
+        let Some(tag) = tag_at(&self.cursor, at) else { return self.prose(1) };
+        let start = self.found.reasoning.map_or(at, |(start, _)| start);
+        if tag.closing {
+            self.forget_reasoning(tag.end);
+            return;
+        }
+        match block_end(&mut self.cursor, tag, tag.end) {
+            Some(end) => {
+                self.found.reasoning = Some((start, false));
+                self.cursor.pos = end;
+            }
+            None => {
+                self.found.reasoning = Some((start, true));
+                self.cursor.pos = self.cursor.len();
+            }
+        }
+    }
+
+    /// All up to `end` was reasoning.
+    fn forget_reasoning(&mut self, end: usize) {
+        self.found = Found { reasoning: Some((0, false)), ..Found::default() };
+        self.fence = None;
+        self.cursor.advance_to(end.max(self.cursor.pos));
+        self.cursor.pos = end;
+    }
+
+    fn fence_mark(&mut self) {
+        let at = self.cursor.pos;
+        let open = self.fence.as_ref().map(|(_, fence)| *fence);
+        let Some(fence) = fence_at(&mut self.cursor, at, open.as_ref()) else { return self.prose(1) };
+        self.cursor.pos = fence.end;
+        match open {
+            Some(open) if fence.closes(&open) => {
+                self.fenced_scalar(open.end, at);
+                self.fence = None;
+            }
+            _ => {
+                self.fence = Some((self.fences, fence));
+                self.fences += 1;
+            }
+        }
+    }
+
+    /// A fence around a number, string or literal.
+    fn fenced_scalar(&mut self, from: usize, to: usize) {
+        let body = self.cursor.slice(from, to);
+        let Some((source, fence_at)) = self.fence.as_ref().map(|(n, fence)| (Source::Fence(*n), fence.at)) else {
+            return;
+        };
+        if body.trim().is_empty() || self.found.candidates.last().is_some_and(|last| last.span.start >= from) {
+            return;
+        }
+        let mut log = RepairLog::new(self.limits.max_repairs);
+        let mut inner = Cursor::new(body, 0);
+        let value = strict::parse(&mut inner, self.limits.depth(), &mut log);
+        inner.skip_json_blanks();
+        let (done, steps) = (inner.at_end(), inner.steps);
+        self.cursor.steps += steps;
+        if let (Ok(value), true) = (value, done) {
+            let reading = Reading::Value(value);
+            let candidate = Candidate { span: from..to, source, reading, log, weak: true, fence_at: Some(fence_at) };
+            self.found.candidates.push(candidate);
+        }
+    }
+
+    fn place(&self) -> Place {
+        match (&self.fence, self.found.prose) {
+            (Some((_, fence)), _) if self.cursor.slice(fence.end, self.cursor.pos).trim().is_empty() => Place::Start,
+            (None, None) if self.found.candidates.is_empty() => Place::Start,
+            _ => Place::Prose,
+        }
+    }
+
+    fn bracket(&mut self) {
+        let start = self.cursor.pos;
+        let place = self.place();
+        if !plausible::opens_value(&mut self.cursor, start, place) {
+            return self.prose(1);
+        }
+        if self.strict(start) {
+            return;
+        }
+        let mut parser = Tolerant::new(
+            Cursor::new(self.cursor.text(), start),
+            RepairLog::new(self.limits.max_repairs),
+            self.options,
+        );
+        let end = if self.found.too_deep.is_some() { return } else { parser.run() };
+        self.cursor.steps += parser.cursor.steps;
+        let (committed, stop, log) = (parser.committed, parser.cursor.pos, parser.log);
+        let reading = match end {
+            End::Value(value) => {
+                if committed || place == Place::Start || !log.inner || plausible::scalars_only(&value) {
+                    return self.keep(start..stop, Reading::Value(value), log, place);
+                }
+                return self.prose(1);
+            }
+            End::TooDeep(offset) => {
+                self.found.too_deep = Some(offset);
+                return;
+            }
+            End::Cut { at, partial } => Reading::Cut { at, partial },
+            End::NotAllowed(repair) => Reading::NotAllowed(repair),
+            End::Damaged { offset, pointer, expected } => Reading::Damaged { offset, pointer, expected },
+        };
+        if let Some(end) = self.reasoning_ends_after(start) {
+            return self.forget_reasoning(end);
+        }
+        self.unread(start, reading, log, committed, place);
+    }
+
+    /// Whether strict JSON starts here; if so it is kept.
+    fn strict(&mut self, start: usize) -> bool {
+        if self.not_strict == Some(start) {
+            return false;
+        }
+        let mut log = RepairLog::new(self.limits.max_repairs);
+        let mut cursor = Cursor::new(self.cursor.text(), start);
+        let parsed = strict::parse(&mut cursor, self.limits.depth(), &mut log);
+        self.cursor.steps += cursor.steps;
+        match parsed {
+            Ok(value) => {
+                let place = self.place();
+                self.keep(start..cursor.pos, Reading::Value(value), log, place);
+                true
+            }
+            Err(Stop::TooDeep(offset)) => {
+                self.found.too_deep = Some(offset);
+                true
+            }
+            Err(Stop::Invalid(_)) => self.escaped(start),
+        }
+    }
+
+    /// `{\"a\": 1}`: the whole document was escaped once more than it should be.
+    fn escaped(&mut self, start: usize) -> bool {
+        let Some(plain) = escaped::unescape(&mut self.cursor, start) else { return false };
+        let mut log = RepairLog::new(self.limits.max_repairs);
+        log.note(RepairKind::EscapedDocument, start, String::new);
+        let mut parser = Tolerant::new(Cursor::new(&plain, 0), log, self.options);
+        let end = parser.run();
+        self.cursor.steps += parser.cursor.steps;
+        let End::Value(value) = end else { return false };
+        let stop = escaped::original_len(&mut self.cursor, start, parser.cursor.pos);
+        let place = self.place();
+        self.keep(start..start + stop, Reading::Value(value), parser.log, place);
+        true
+    }
+
+    /// The end of reasoning behind `start`, if a closing tag without an opening one shows that there was any.
+    fn reasoning_ends_after(&mut self, start: usize) -> Option<usize> {
+        last_closing_tag(&mut self.cursor).filter(|&end| end > start)
+    }
+
+    fn keep(&mut self, span: Range<usize>, reading: Reading, log: RepairLog, place: Place) {
+        self.cursor.pos = span.end;
+        let weak = match &reading {
+            Reading::Value(value) => place == Place::Prose && plausible::may_be_prose(&self.cursor, &span, value),
+            _ => false,
+        };
+        let reading = match self.loses_members(span.end) {
+            Some(repair) if !self.options.guess => Reading::NotAllowed(repair),
+            _ => reading,
+        };
+        self.push(span, reading, log, weak);
+    }
+
+    fn push(&mut self, span: Range<usize>, reading: Reading, log: RepairLog, weak: bool) {
+        let (source, fence_at) = match &self.fence {
+            Some((n, fence)) => (Source::Fence(*n), Some(fence.at)),
+            None => (Source::Prose, None),
+        };
+        self.found.candidates.push(Candidate { span, source, reading, log, weak, fence_at });
+    }
+
+    /// `{"a": 1}, "b": 2}`: a bracket too early, and members behind it that would be lost.
+    fn loses_members(&mut self, end: usize) -> Option<Repair> {
+        let mut probe = Cursor::new(self.cursor.text(), end);
+        probe.skip_json_blanks();
+        if probe.peek() != Some(b',') {
+            return None;
+        }
+        let offset = probe.pos;
+        probe.advance(1);
+        probe.skip_json_blanks();
+        if probe.peek() != Some(b'"') {
+            return None;
+        }
+        let close = probe.plain_run_end(probe.pos + 1);
+        probe.advance_to(close + 1);
+        probe.skip_json_blanks();
+        self.cursor.looked(end, probe.pos);
+        (probe.peek() == Some(b':')).then(|| {
+            let kind = RepairKind::MixedBrackets;
+            Repair { kind, risk: kind.risk(), offset, pointer: String::new() }
+        })
+    }
+
+    /// A bracket that could not be read as a value: damaged JSON if it began like JSON, prose otherwise.
+    fn unread(&mut self, start: usize, reading: Reading, log: RepairLog, committed: bool, place: Place) {
+        let cut = matches!(reading, Reading::Cut { .. });
+        if !committed && !(cut && (place == Place::Start || plausible::opens_firmly(&self.cursor, start))) {
+            self.found.rejected.get_or_insert(reading);
+            return self.prose(1);
+        }
+        let end = if cut { self.cursor.len() } else { self.skip_damaged(start) };
+        self.cursor.pos = end;
+        self.push(start..end, reading, log, false);
+    }
+
+    /// The end of a damaged value: its last closing bracket, or the fence around it, or the end of the text.
+    fn skip_damaged(&mut self, start: usize) -> usize {
+        let mut at = start;
+        let mut depth = 0_usize;
+        let mut in_string = false;
+        while let Some(byte) = self.cursor.byte_at(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'"' => in_string = !in_string,
+                b'{' | b'[' if !in_string => depth += 1,
+                b'}' | b']' if !in_string => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        at += 1;
+                        break;
+                    }
+                }
+                b'\n' if self.fence.is_some() && self.cursor.starts_with_at(at + 1, "```") => break,
+                _ => {}
+            }
+            at += 1;
+        }
+        let end = at.min(self.cursor.len());
+        self.cursor.looked(start, end);
+        end
+    }
+}

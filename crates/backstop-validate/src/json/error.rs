@@ -1,0 +1,140 @@
+//! Why a text yields no value. Each reason calls for something else: another attempt, more tokens, feedback.
+
+use std::fmt;
+
+use super::extract::Extracted;
+use super::repair::Repair;
+
+/// What a text that was cut off ends in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CutState {
+    /// Inside a string.
+    String,
+    /// At the last digit seen of a number: more may have followed.
+    Number,
+    /// Inside a literal or another bare word.
+    Literal,
+    /// Inside a key.
+    Key,
+    /// After a key, before its colon.
+    AfterKey,
+    /// After a colon, before the value.
+    AfterColon,
+    /// Between the members of a container that is still open.
+    Container,
+}
+
+impl fmt::Display for CutState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::String => "inside a string",
+            Self::Number => "inside a number",
+            Self::Literal => "inside a bare word",
+            Self::Key => "inside a key",
+            Self::AfterKey => "after a key",
+            Self::AfterColon => "before a value",
+            Self::Container => "inside an open container",
+        })
+    }
+}
+
+/// Where a text was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Truncation {
+    /// The place in the value, as a JSON pointer (RFC 6901): the leaf or container under construction.
+    pub pointer: String,
+    /// What the text ends in.
+    pub state: CutState,
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.state)?;
+        if self.pointer.is_empty() { Ok(()) } else { write!(f, " at {}", self.pointer) }
+    }
+}
+
+/// Why no value came out of a text.
+///
+/// The texts of these errors hold no part of the input beyond the keys in a pointer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtractError {
+    /// Nothing but blanks.
+    #[error("the text is empty: ask again")]
+    Empty,
+    /// No JSON in the text.
+    #[error("there is no JSON in the text: ask for JSON alone, without prose")]
+    NoJson,
+    /// Reasoning, and no answer after it.
+    #[error("the text holds reasoning but no answer after it: {}", if *unclosed { "it was cut off, so raise the token limit" } else { "ask again" })]
+    OnlyReasoning {
+        /// The block of reasoning never ends.
+        unclosed: bool,
+    },
+    /// The text ends before the value does.
+    #[error("the JSON was cut off {0}: raise the token limit, or ask for a shorter answer")]
+    Truncated(Truncation),
+    /// Several different values would do.
+    #[error("{count} different values would do: ask for one, give a schema that tells them apart, or allow the first or last")]
+    Ambiguous {
+        /// How many different values there are.
+        count: usize,
+    },
+    /// There is JSON, but the schema accepts none of it.
+    #[error("the JSON does not match the schema: tell the model what is wrong with it")]
+    Mismatch(Box<Extracted>),
+    /// A value could be had only by a repair that the policy does not allow.
+    #[error("the JSON needs a repair that the policy does not allow: {0}")]
+    NotAllowed(Repair),
+    /// The JSON is damaged beyond repair.
+    #[error("the JSON is damaged at byte {offset}{}: expected {expected}", at(pointer))]
+    Damaged {
+        /// Where, in bytes.
+        offset: usize,
+        /// Where in the value, as a JSON pointer.
+        pointer: String,
+        /// What would have been right there.
+        expected: &'static str,
+    },
+    /// Nested deeper than [`Limits::max_depth`](super::Limits::max_depth).
+    #[error("the JSON is nested deeper than {limit} levels (byte {offset})")]
+    TooDeep {
+        /// Where the level too many opens, in bytes.
+        offset: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Longer than [`Limits::max_bytes`](super::Limits::max_bytes).
+    #[error("the text has {len} bytes, more than the limit of {limit}")]
+    TooLong {
+        /// Bytes of the text.
+        len: usize,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+fn at(pointer: &str) -> String {
+    if pointer.is_empty() { String::new() } else { format!(" ({pointer})") }
+}
+
+impl ExtractError {
+    /// The kind of error as a word for logs and metrics, such as `truncated`.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::NoJson => "no_json",
+            Self::OnlyReasoning { .. } => "only_reasoning",
+            Self::Truncated(_) => "truncated",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::Mismatch(_) => "mismatch",
+            Self::NotAllowed(_) => "not_allowed",
+            Self::Damaged { .. } => "damaged",
+            Self::TooDeep { .. } => "too_deep",
+            Self::TooLong { .. } => "too_long",
+        }
+    }
+}

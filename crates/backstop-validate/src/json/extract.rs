@@ -1,0 +1,285 @@
+//! The extractor: strategies in a fixed order, the cheapest and safest first.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::accept::{Accept, Fit};
+use super::candidates::{Candidate, Found, Reading, Scan, Source};
+use super::choose::{Choice, forbidden};
+use super::cursor::Cursor;
+use super::error::{ExtractError, Truncation};
+use super::policy::{Candidates, Limits, Policy};
+use super::repair::{Repair, RepairKind, RepairLog, Risk};
+use super::strict::{self, Stop};
+use super::tolerant::{End, Options, Tolerant};
+
+/// Gets the JSON out of the text a model wrote.
+///
+/// ```
+/// use backstop_validate::json::Extractor;
+///
+/// let found = Extractor::new().extract("Sure!\n```json\n{\"total\": 12, // euros\n}\n```")?;
+/// assert_eq!(found.value, serde_json::json!({"total": 12}));
+/// let kinds: Vec<_> = found.repairs.iter().map(|repair| repair.kind.as_str()).collect();
+/// assert_eq!(kinds, ["comment", "trailing_comma", "prose", "fence"]);
+/// # Ok::<(), backstop_validate::json::ExtractError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extractor {
+    policy: Policy,
+    candidates: Candidates,
+    limits: Limits,
+}
+
+/// A value, and all that is known about how it came out of the text.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Extracted {
+    /// The value.
+    pub value: Value,
+    /// What was changed, in the order it was found; at most [`Limits::max_repairs`].
+    pub repairs: Vec<Repair>,
+    /// Repairs beyond those listed.
+    pub unlisted_repairs: usize,
+    /// What surrounded the value.
+    pub source: Source,
+    /// Where the value stands in the text, in bytes.
+    pub span: Range<usize>,
+    /// Where the text was cut off, if it was. Only [`Policy::Salvage`] gives such a value, and the leaf named here is
+    /// not finished.
+    pub truncated: Option<Truncation>,
+    /// How many different values would have done. More than 1 only with [`Candidates::First`] or [`Candidates::Last`].
+    pub different: usize,
+    risk: Option<Risk>,
+}
+
+impl Extracted {
+    pub(crate) fn new(
+        value: Value,
+        source: Source,
+        span: Range<usize>,
+        log: RepairLog,
+        truncated: Option<Truncation>,
+        different: usize,
+    ) -> Self {
+        let risk = log.risk();
+        let RepairLog { list, unlisted, .. } = log;
+        Self { value, repairs: list, unlisted_repairs: unlisted, source, span, truncated, different, risk }
+    }
+
+    /// The risk of the least sure repair, listed or not; `None` if nothing was changed.
+    pub fn risk(&self) -> Option<Risk> {
+        self.risk
+    }
+}
+
+impl Extractor {
+    /// An extractor with the default policy, [`Policy::Tolerant`], that refuses what is ambiguous.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How much may be repaired.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// What to do when several different values would do.
+    pub fn candidates(mut self, candidates: Candidates) -> Self {
+        self.candidates = candidates;
+        self
+    }
+
+    /// The bounds of one extraction.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Extracts the one JSON container of a text, or the text itself if it is JSON as a whole.
+    ///
+    /// # Errors
+    /// [`ExtractError`] says why there is no value that the policy allows.
+    pub fn extract(&self, text: &str) -> Result<Extracted, ExtractError> {
+        self.run(text, None).0
+    }
+
+    /// Extracts the value that fits: as it is, or after coercions that the caller will make.
+    ///
+    /// ```
+    /// use backstop_validate::json::Extractor;
+    /// use serde_json::{Value, json};
+    ///
+    /// let wanted = |value: &Value| value.is_array();
+    /// let found = Extractor::new().extract_fitting("First {\"a\": 1}, then [1, 2].", &wanted)?;
+    /// assert_eq!(found.value, json!([1, 2]));
+    /// # Ok::<(), backstop_validate::json::ExtractError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ExtractError`] says why there is no value that the policy allows and that fits.
+    pub fn extract_fitting(&self, text: &str, accept: &dyn Accept) -> Result<Extracted, ExtractError> {
+        self.run(text, Some(accept)).0
+    }
+
+    /// As [`Extractor::extract`], with the number of bytes looked at: at most 8 for each byte of the text.
+    #[doc(hidden)]
+    pub fn extract_counted(&self, text: &str) -> (Result<Extracted, ExtractError>, u64) {
+        self.run(text, None)
+    }
+
+    fn run(&self, text: &str, accept: Option<&dyn Accept>) -> (Result<Extracted, ExtractError>, u64) {
+        if text.len() > self.limits.max_bytes {
+            return (Err(ExtractError::TooLong { len: text.len(), limit: self.limits.max_bytes }), 0);
+        }
+        let mut log = RepairLog::new(self.limits.max_repairs);
+        let mut cursor = Cursor::new(text, 0);
+        if text.starts_with('\u{feff}') {
+            log.note(RepairKind::ByteOrderMark, 0, String::new);
+            cursor.advance('\u{feff}'.len_utf8());
+        }
+        cursor.skip_json_blanks();
+        if cursor.at_end() {
+            return (Err(ExtractError::Empty), cursor.steps);
+        }
+        let start = cursor.pos;
+        let outcome = match self.whole(&mut cursor, log.clone()) {
+            Whole::Json(value, end, log) => self.whole_answer(value, start..end, log, accept),
+            Whole::TooDeep(offset) => Err(self.too_deep(offset)),
+            Whole::No => {
+                cursor.pos = start;
+                return self.search(cursor, log, accept);
+            }
+        };
+        (outcome, cursor.steps)
+    }
+
+    /// Strict JSON from the cursor to the end of the text.
+    fn whole(&self, cursor: &mut Cursor<'_>, mut log: RepairLog) -> Whole {
+        match strict::parse(cursor, self.limits.depth(), &mut log) {
+            Ok(value) => {
+                let end = cursor.pos;
+                cursor.skip_json_blanks();
+                if cursor.at_end() { Whole::Json(value, end, log) } else { Whole::No }
+            }
+            Err(Stop::TooDeep(offset)) => Whole::TooDeep(offset),
+            Err(Stop::Invalid(_)) => Whole::No,
+        }
+    }
+
+    /// Valid JSON is final: only a string that holds the wanted document is opened, once.
+    fn whole_answer(
+        &self,
+        value: Value,
+        span: Range<usize>,
+        mut log: RepairLog,
+        accept: Option<&dyn Accept>,
+    ) -> Result<Extracted, ExtractError> {
+        if let Some(repair) = forbidden(self.policy, &log) {
+            return Err(ExtractError::NotAllowed(repair));
+        }
+        let extracted = |value, log| Extracted::new(value, Source::Whole, span.clone(), log, None, 1);
+        let Some(accept) = accept else { return Ok(extracted(value, log)) };
+        if accept.fit(&value) == Fit::Exact {
+            return Ok(extracted(value, log));
+        }
+        if let (Value::String(text), false) = (&value, self.policy == Policy::Strict) {
+            if let Some(inner) = self.encoded(text, &mut log) {
+                if accept.fit(&inner) != Fit::No {
+                    log.note(RepairKind::DoubleEncoded, span.start, String::new);
+                    return Ok(extracted(inner, log));
+                }
+            }
+        }
+        if accept.fit(&value) == Fit::No {
+            return Err(ExtractError::Mismatch(Box::new(extracted(value, log))));
+        }
+        Ok(extracted(value, log))
+    }
+
+    /// The container that a string holds as strict JSON.
+    fn encoded(&self, text: &str, log: &mut RepairLog) -> Option<Value> {
+        let mut inner_log = RepairLog::new(self.limits.max_repairs);
+        let mut cursor = Cursor::new(text, 0);
+        let value = strict::parse(&mut cursor, self.limits.depth(), &mut inner_log).ok()?;
+        cursor.skip_json_blanks();
+        let whole = cursor.at_end() && (value.is_object() || value.is_array());
+        whole.then(|| {
+            log.absorb(inner_log);
+            value
+        })
+    }
+
+    /// Values inside other text.
+    fn search(
+        &self,
+        cursor: Cursor<'_>,
+        log: RepairLog,
+        accept: Option<&dyn Accept>,
+    ) -> (Result<Extracted, ExtractError>, u64) {
+        let start = cursor.pos;
+        let text = cursor.text();
+        let options = self.options(accept.is_some());
+        let (mut found, mut steps) = Scan::new(cursor, self.limits, options, Some(start)).run();
+        if let Some(offset) = found.too_deep() {
+            return (Err(self.too_deep(offset)), steps);
+        }
+        if let (true, Some(_)) = (found.candidates.is_empty() && found.reasoning.is_none(), accept) {
+            steps += self.loose_scalar(text, start, &mut found);
+        }
+        let choice = Choice { policy: self.policy, candidates: self.candidates, accept };
+        let outcome = choice.pick(found).map(|mut extracted| {
+            let head: Vec<Repair> = log.list;
+            extracted.risk = extracted.risk.max(head.first().map(|r| r.risk));
+            extracted.repairs.splice(0..0, head);
+            extracted
+        });
+        (outcome, steps)
+    }
+
+    /// A scalar that makes up the whole text, in a form JSON does not know: `True`, `'yes'`. Only a schema can say that
+    /// it is an answer.
+    fn loose_scalar(&self, text: &str, start: usize, found: &mut Found) -> u64 {
+        const LONGEST: usize = 64;
+        let trimmed = text.get(start..).unwrap_or_default().trim_end();
+        let quoted = trimmed.starts_with(['\'', '"', '“', '‘', '`']);
+        if trimmed.len() > LONGEST || !(quoted || trimmed.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-._".contains(&b))) {
+            return 0;
+        }
+        // The blank marks the word's end; without it the text would count as cut.
+        let padded = format!("{trimmed}\n");
+        let log = RepairLog::new(self.limits.max_repairs);
+        let mut parser = Tolerant::new(Cursor::new(&padded, 0), log, self.options(true));
+        let end = parser.run();
+        let stop = parser.cursor.pos;
+        let steps = parser.cursor.steps;
+        if let (End::Value(value), true) = (end, stop >= trimmed.len()) {
+            if !parser.log.list.iter().any(|r| r.kind == RepairKind::UnquotedString) {
+                let span = start..start + trimmed.len();
+                found.candidates.push(Candidate::whole(span, Reading::Value(value), parser.log));
+            }
+        }
+        steps
+    }
+
+    fn options(&self, has_schema: bool) -> Options {
+        Options {
+            max_depth: self.limits.depth(),
+            guess: self.policy == Policy::Salvage,
+            null_for_nan: has_schema,
+        }
+    }
+
+    fn too_deep(&self, offset: usize) -> ExtractError {
+        ExtractError::TooDeep { offset, limit: self.limits.depth() }
+    }
+}
+
+/// What the whole text is.
+enum Whole {
+    Json(Value, usize, RepairLog),
+    TooDeep(usize),
+    No,
+}

@@ -1,0 +1,368 @@
+//! The tolerant parser: one pass over the text, on a stack of its own, that reads what models write instead of JSON.
+//!
+//! It repairs only where the next few tokens leave one sensible reading, notes every repair, and halts otherwise: a
+//! wrong value costs more than a refusal. Looking ahead never goes further than to the next quote, comma or word, so
+//! that the work stays within a small multiple of the text.
+//!
+//! - `trivia`: blanks and comments, and what a key or value can start with;
+//! - `quoted` and `ends`: strings, and which quote ends one;
+//! - `bare`: what stands without quotes: keys, literals, numbers, words;
+//! - `closers`: brackets, matched and not.
+
+mod bare;
+mod closers;
+mod ends;
+mod quoted;
+mod trivia;
+
+use serde_json::Value;
+
+use super::cursor::Cursor;
+use super::error::{CutState, Truncation};
+use super::frames::Frame;
+use super::pointer::{Segment, pointer, push};
+use super::repair::{Repair, RepairKind, RepairLog, Risk};
+
+/// How a parse ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    Value(Value),
+    /// The text ended first. What was there, closed, if guesses are allowed.
+    Cut { at: Truncation, partial: Option<Value> },
+    /// Only a repair that is not allowed would help.
+    NotAllowed(Repair),
+    Damaged { offset: usize, pointer: String, expected: &'static str },
+    TooDeep(usize),
+}
+
+/// Why the parser stops before the end of the value.
+enum Halt {
+    Cut(CutState, Option<Value>),
+    NotAllowed(RepairKind, usize),
+    Damaged(usize, &'static str),
+    TooDeep(usize),
+}
+
+type Step<T> = Result<T, Halt>;
+
+/// What comes next.
+enum State {
+    /// A key or an item, or the closing bracket.
+    Member,
+    /// The value after a colon.
+    Value,
+    /// A comma or the closing bracket.
+    After,
+    Done(Value),
+}
+
+pub(crate) struct Tolerant<'a> {
+    pub(crate) cursor: Cursor<'a>,
+    pub(crate) log: RepairLog,
+    /// Whether a key with its colon, or a quoted item or a container inside an array, was read: from then on this is
+    /// JSON and not prose with a bracket in it.
+    pub(crate) committed: bool,
+    stack: Vec<Frame>,
+    options: Options,
+    /// A comma that no member has followed yet.
+    comma: Option<usize>,
+    /// A key without colon was seen: keys may lack theirs.
+    colonless: bool,
+    closing_quote: ends::ClosingQuote,
+    /// Bytes that may still be looked at ahead. Only a text made to exhaust it does; then fewer repairs are found.
+    lookahead: usize,
+}
+
+/// What the parser may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) max_depth: usize,
+    /// Guesses and partial values.
+    pub(crate) guess: bool,
+    /// A schema will decide whether a null may stand for a number that JSON cannot write.
+    pub(crate) null_for_nan: bool,
+}
+
+impl<'a> Tolerant<'a> {
+    /// A parser whose cursor stands on the opening bracket, or on the quote or word, of a value.
+    pub(crate) fn new(cursor: Cursor<'a>, log: RepairLog, options: Options) -> Self {
+        let lookahead = 2 * cursor.len().saturating_sub(cursor.pos) + 256;
+        Self {
+            lookahead,
+            cursor,
+            log,
+            committed: false,
+            stack: Vec::new(),
+            options,
+            comma: None,
+            colonless: false,
+            closing_quote: ends::ClosingQuote::default(),
+        }
+    }
+
+    /// Reads one value; the cursor is left behind it.
+    pub(crate) fn run(&mut self) -> End {
+        let mut state = State::Value;
+        loop {
+            let step = match state {
+                State::Member => self.member(),
+                State::Value => self.value(),
+                State::After => self.after(),
+                State::Done(value) => return End::Value(value),
+            };
+            match step {
+                Ok(next) => state = next,
+                Err(halt) => return self.halt(halt),
+            }
+        }
+    }
+
+    fn member(&mut self) -> Step<State> {
+        self.skip_trivia();
+        let Some(byte) = self.cursor.peek() else { return Err(Halt::Cut(CutState::Container, None)) };
+        match byte {
+            b',' => {
+                self.note(RepairKind::ExtraComma, self.cursor.pos);
+                self.cursor.advance(1);
+                Ok(State::Member)
+            }
+            b'}' | b']' | b')' => {
+                if let Some(at) = self.comma.take() {
+                    self.note(RepairKind::TrailingComma, at);
+                }
+                self.close(byte)
+            }
+            b'.' | 0xe2 if self.skip_ellipsis() => Ok(State::Member),
+            b'`' if self.cursor.starts_with_at(self.cursor.pos, "```") => self.close_all(),
+            _ => {
+                self.comma = None;
+                if self.top_is_object() { self.key() } else { self.value() }
+            }
+        }
+    }
+
+    fn key(&mut self) -> Step<State> {
+        let at = self.cursor.pos;
+        if self.cursor.peek() == Some(b'{') {
+            return self.double_brace();
+        }
+        let key = if self.quote_at(at).is_some() { self.quoted_key()? } else { self.bare_key()? };
+        self.set_key(key);
+        self.skip_trivia();
+        let Some(byte) = self.cursor.peek() else { return Err(Halt::Cut(CutState::AfterKey, None)) };
+        match byte {
+            b':' => self.cursor.advance(1),
+            b',' | b'}' | b']' => {
+                self.guess(RepairKind::MissingValue, at)?;
+                return self.put(Value::Null);
+            }
+            _ if self.starts_value(self.cursor.pos) => {
+                self.note(RepairKind::MissingColon, self.cursor.pos);
+                self.colonless = true;
+            }
+            _ => return Err(Halt::Damaged(self.cursor.pos, "a colon after the key")),
+        }
+        self.committed = true;
+        Ok(State::Value)
+    }
+
+    fn value(&mut self) -> Step<State> {
+        self.skip_trivia();
+        let at = self.cursor.pos;
+        let in_object = self.top_is_object();
+        let Some(byte) = self.cursor.peek() else {
+            return Err(Halt::Cut(if in_object { CutState::AfterColon } else { CutState::Container }, None));
+        };
+        match byte {
+            b'{' => self.open(Frame::object()),
+            b'[' => self.open(Frame::Array(Vec::new())),
+            b'(' => {
+                self.note(RepairKind::Tuple, at);
+                self.open(Frame::Tuple { items: Vec::new(), comma: false })
+            }
+            b',' | b'}' | b']' | b')' if in_object => {
+                self.guess(RepairKind::MissingValue, at)?;
+                self.put(Value::Null)
+            }
+            _ if self.quote_at(at).is_some() => {
+                let text = self.quoted_value()?;
+                self.committed = true;
+                self.put(Value::String(text))
+            }
+            _ => {
+                let value = self.bare_value()?;
+                self.put(value)
+            }
+        }
+    }
+
+    fn after(&mut self) -> Step<State> {
+        let before = self.cursor.pos;
+        self.skip_trivia();
+        let at = self.cursor.pos;
+        let Some(byte) = self.cursor.peek() else { return Err(Halt::Cut(CutState::Container, None)) };
+        match byte {
+            b',' => {
+                self.cursor.advance(1);
+                self.comma = Some(at);
+                if let Some(Frame::Tuple { comma, .. }) = self.stack.last_mut() {
+                    *comma = true;
+                }
+                if matches!(self.stack.last(), Some(Frame::Ghost(_))) {
+                    return Err(Halt::Damaged(at, "the second closing brace"));
+                }
+                Ok(State::Member)
+            }
+            b'}' | b']' | b')' => self.close(byte),
+            b'`' if self.cursor.starts_with_at(at, "```") => self.close_all(),
+            b':' => self.brace_item(at),
+            _ if self.starts_member(at, before) => {
+                self.note(RepairKind::MissingComma, at);
+                Ok(State::Member)
+            }
+            _ => {
+                self.guess(RepairKind::StrayText, at)?;
+                Ok(self.stray_text())
+            }
+        }
+    }
+
+    /// Whether a member can start here although no comma came before it.
+    fn starts_member(&mut self, at: usize, value_end: usize) -> bool {
+        if self.top_is_object() {
+            return self.quote_at(at).is_some() || self.looks_like_key(at);
+        }
+        // A word may only follow on a line of its own: `["a" b]` is more likely a damaged string.
+        self.starts_value(at) || self.has_line_break(value_end, at)
+    }
+
+    /// `["key": value]`: the string that was taken for an item is a key.
+    fn brace_item(&mut self, at: usize) -> Step<State> {
+        let key = match self.stack.last_mut() {
+            Some(Frame::Array(items)) => match items.pop() {
+                Some(Value::String(key)) => key,
+                _ => return Err(Halt::Damaged(at, "a comma or a closing bracket")),
+            },
+            _ => return Err(Halt::Damaged(at, "a comma or a closing bracket")),
+        };
+        self.note(RepairKind::MissingBraces, at);
+        self.cursor.advance(1);
+        self.open_at(Frame::Bare { map: serde_json::Map::new(), key: Some(key) }, at)?;
+        Ok(State::Value)
+    }
+
+    /// `{{ "a": 1 }}`: the outer brace stands for nothing.
+    fn double_brace(&mut self) -> Step<State> {
+        let at = self.cursor.pos;
+        match self.stack.last_mut() {
+            Some(top @ Frame::Object { .. }) if top.is_empty() => *top = Frame::Ghost(None),
+            _ => return Err(Halt::Damaged(at, "a key")),
+        }
+        self.note(RepairKind::DoubledBraces, at);
+        self.open(Frame::object())
+    }
+
+    fn open(&mut self, frame: Frame) -> Step<State> {
+        let at = self.cursor.pos;
+        self.cursor.advance(1);
+        self.open_at(frame, at)
+    }
+
+    fn open_at(&mut self, frame: Frame, at: usize) -> Step<State> {
+        if self.stack.len() >= self.options.max_depth {
+            return Err(Halt::TooDeep(at));
+        }
+        if !self.stack.is_empty() {
+            self.committed = true;
+        }
+        self.comma = None;
+        self.stack.push(frame);
+        Ok(State::Member)
+    }
+
+    fn put(&mut self, value: Value) -> Step<State> {
+        let Some(top) = self.stack.last_mut() else { return Ok(State::Done(value)) };
+        if let Some(key) = top.put(value) {
+            let path = || {
+                let outer = self.stack.split_last().map_or(&[][..], |(_, outer)| outer);
+                pointer(outer.iter().filter_map(Frame::segment).chain([Segment::Key(&key)]))
+            };
+            self.log.note(RepairKind::DuplicateKey, self.cursor.pos, path);
+        }
+        Ok(State::After)
+    }
+
+    fn set_key(&mut self, name: String) {
+        if let Some(Frame::Object { key, .. } | Frame::Bare { key, .. }) = self.stack.last_mut() {
+            *key = Some(name);
+        }
+    }
+
+    fn top_is_object(&self) -> bool {
+        self.stack.last().is_some_and(Frame::is_object)
+    }
+
+    fn pointer(&self) -> String {
+        pointer(self.stack.iter().filter_map(Frame::segment))
+    }
+
+    fn note(&mut self, kind: RepairKind, offset: usize) {
+        let stack = &self.stack;
+        self.log.note(kind, offset, || pointer(stack.iter().filter_map(Frame::segment)));
+    }
+
+    /// Notes a guess, or halts if guesses are not allowed.
+    fn guess(&mut self, kind: RepairKind, offset: usize) -> Step<()> {
+        if !self.options.guess {
+            return Err(Halt::NotAllowed(kind, offset));
+        }
+        self.note(kind, offset);
+        Ok(())
+    }
+
+    fn halt(&mut self, halt: Halt) -> End {
+        match halt {
+            Halt::Cut(state, leaf) => self.cut(state, leaf),
+            Halt::NotAllowed(kind, offset) => {
+                End::NotAllowed(Repair { kind, risk: Risk::Guess, offset, pointer: self.pointer() })
+            }
+            Halt::Damaged(offset, expected) => End::Damaged { offset, pointer: self.pointer(), expected },
+            Halt::TooDeep(offset) => End::TooDeep(offset),
+        }
+    }
+
+    /// The text is over. With guesses allowed, keeps the leaf under construction, drops half a key and a key without
+    /// value, and closes what is open.
+    fn cut(&mut self, state: CutState, leaf: Option<Value>) -> End {
+        let at = Truncation { pointer: self.cut_pointer(state), state };
+        if !self.options.guess {
+            return End::Cut { at, partial: None };
+        }
+        self.log.note(RepairKind::Cut, self.cursor.len(), || at.pointer.clone());
+        let mut carry = leaf;
+        while let Some(mut frame) = self.stack.pop() {
+            if let Some(value) = carry.take() {
+                frame.put(value);
+            }
+            carry = frame.finish();
+        }
+        End::Cut { at, partial: carry }
+    }
+
+    fn cut_pointer(&self, state: CutState) -> String {
+        match state {
+            CutState::Container | CutState::Key => {
+                let outer = self.stack.split_last().map_or(&[][..], |(_, outer)| outer);
+                pointer(outer.iter().filter_map(Frame::segment))
+            }
+            CutState::AfterKey => {
+                let mut out = self.pointer();
+                if let Some(Frame::Object { key: None, .. }) = self.stack.last() {
+                    push(&mut out, Segment::Key(""));
+                }
+                out
+            }
+            _ => self.pointer(),
+        }
+    }
+}
