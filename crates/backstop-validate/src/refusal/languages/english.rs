@@ -204,7 +204,7 @@ static RULES: [Rule; 36] = [
         "en/wrong-act",
         Deflect,
         Two,
-        Flat(30),
+        Flat(35),
         &WORDS,
         r"\b(?:is|are|constitutes?|would be) (?:also |both |highly |strictly |always )?(?:never (?:an )?(?:acceptable|okay|the answer|right|ethical|appropriate)|unethical|not (?:a )?(?:safe|ethical|acceptable|okay)|(?:a )?(?:serious|harmful|dangerous) and (?:illegal|harmful|unethical|dangerous))\b",
     ),

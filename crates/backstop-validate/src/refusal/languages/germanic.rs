@@ -39,7 +39,7 @@ static GERMAN_RULES: [Rule; 7] = [
         Four,
         Opening(85, 70),
         &GERMAN_WORDS,
-        r"\bich (?:kann|könnte|darf|werde|möchte|will|bin|sehe mich|fühle mich|würde)\b[^.!?]{0,90}\b(?:nicht|keine?[nrms]?|außerstande)\b[^.!?]{0,120} <act>|\b(?:kann|darf|werde|möchte|bin|könnte) ich\b[^.!?]{0,60}\b(?:nicht|keine?[nrms]?)\b[^.!?]{0,80} <act>|\b(?:dabei|damit|hierbei|hiermit|dazu) (?:kann|darf) ich <adv>(?:nicht|keine)|^ich kann (?:ihnen |dir |dabei |das |dies |leider |euch )*nicht(?: tun)?[.!]|\bist es mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)|\bes ist mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
+        r"\bich (?:kann|könnte|darf|werde|möchte|will|bin|sehe mich|fühle mich|würde)\b[^.!?]{0,90}\b(?:nicht|keine?[nrms]?|außerstande)\b[^.!?]{0,120} <act>|\b(?:kann|darf|werde|möchte|bin|könnte) ich\b[^.!?]{0,60}\b(?:nicht|keine?[nrms]?)\b[^.!?]{0,80} <act>|\b(?:dabei|damit|hierbei|hiermit|dazu) (?:kann|darf) ich <adv>(?:nicht|keine)|^ich kann (?:ihnen |dir |dabei |das |dies |leider |euch )*nicht(?: tun)?[.!]|\bich (?:kann|darf|werde) (?:[^ .!?,]+ ){0,4}keine (?:[^ .!?,]+ )?(?:informationen|ratschläge|anleitung|anweisungen|auskunft|auskünfte|hilfe|unterstützung|tipps|angaben|empfehlung|inhalte|texte|details|beratung|rechtsberatung|strategien|methoden|antwort)|\bist es mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)|\bes ist mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
     ),
     Rule::new(
         "de/decline",
