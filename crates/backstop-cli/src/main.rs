@@ -5,6 +5,7 @@
 
 mod failure;
 mod parse_cmd;
+mod refusal_cmd;
 
 use std::process::ExitCode;
 
@@ -24,11 +25,14 @@ struct Cli {
 enum Command {
     /// Get the JSON out of a text: prose, fences, reasoning, repairs, schema.
     Parse(parse_cmd::Args),
+    /// Tell whether a text is a refusal, and why.
+    Refusal(refusal_cmd::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Parse(args) => parse_cmd::run(&args),
+        Command::Refusal(args) => refusal_cmd::run(&args),
     };
     match outcome {
         Ok(code) => code,

@@ -1,0 +1,134 @@
+//! `backstop refusal`: an answer on standard input, the verdict on it on standard output.
+
+use std::io::{self, BufRead, BufWriter, Read as _, Write};
+use std::process::ExitCode;
+
+use backstop_validate::refusal::{Detector, Kind, Signals, Verdict};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::failure::Failure;
+
+/// Reads a model's answer from standard input and prints whether it is a refusal, and why, as one line:
+/// `{"refusal": …, "kind": "…", "points": …, "evidence": […], "language": "…"}`.
+///
+/// Exit codes: 0 it is none; 1 it is one, or a line of `--jsonl` could not be read; 2 wrong usage, unreadable input.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How readily a text is called a refusal.
+    #[arg(long, value_enum, default_value_t = Preset::Balanced)]
+    preset: Preset,
+    /// A phrase that is no refusal; may be given several times.
+    #[arg(long, value_name = "PHRASE")]
+    allow: Vec<String>,
+    /// A phrase that is a refusal wherever it occurs; may be given several times.
+    #[arg(long, value_name = "PHRASE")]
+    deny: Vec<String>,
+    /// JSON was asked for, so that prose is suspicious.
+    #[arg(long)]
+    json_expected: bool,
+    /// Read lines of `{"id": …, "text": "…"}` and print `{"id", "refusal", "points", "kind"}` for each; a bad line is
+    /// reported with its number and skipped. Exit code 0 whatever the verdicts.
+    #[arg(long)]
+    jsonl: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Preset {
+    /// Plain declines only: for chats and role-play.
+    Strict,
+    /// For prose.
+    Balanced,
+    /// For structured answers.
+    Sensitive,
+}
+
+/// One line of `--jsonl`.
+#[derive(Deserialize)]
+struct Line {
+    id: Value,
+    text: String,
+}
+
+/// What `--jsonl` prints for a line.
+#[derive(Serialize)]
+struct Answer {
+    id: Value,
+    refusal: bool,
+    points: i32,
+    kind: Kind,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let judge = Judge::new(args);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let success = if args.jsonl {
+        judge.lines(io::stdin().lock(), &mut out)?
+    } else {
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text)?;
+        let verdict = judge.verdict(&text);
+        print(&mut out, &verdict)?;
+        !verdict.refusal
+    };
+    out.flush()?;
+    Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+struct Judge {
+    detector: Detector,
+    signals: Signals,
+}
+
+impl Judge {
+    fn new(args: &Args) -> Self {
+        let preset = match args.preset {
+            Preset::Strict => Detector::strict(),
+            Preset::Balanced => Detector::balanced(),
+            Preset::Sensitive => Detector::sensitive(),
+        };
+        let allowing = args.allow.iter().fold(preset, |detector, phrase| detector.allow(phrase));
+        let detector = args.deny.iter().fold(allowing, |detector, phrase| detector.deny(phrase));
+        Self { detector, signals: Signals::new().json_expected(args.json_expected) }
+    }
+
+    fn verdict(&self, text: &str) -> Verdict {
+        self.detector.detect_with(self.signals, text)
+    }
+
+    /// Judges line by line; a bad line is reported and skipped. Tells whether every line could be read.
+    fn lines(&self, input: impl BufRead, out: &mut impl Write) -> Result<bool, Failure> {
+        let mut all_read = true;
+        // Bytes, so that a line that is not UTF-8 is one bad line and not the end of the input.
+        for (number, line) in (1..).zip(input.split(b'\n')) {
+            let line = line?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match serde_json::from_slice::<Line>(&line) {
+                Ok(Line { id, text }) => {
+                    let verdict = self.verdict(&text);
+                    let Verdict { refusal, points, kind, .. } = verdict;
+                    print(out, &Answer { id, refusal, points, kind })?;
+                }
+                Err(error) => {
+                    all_read = false;
+                    let mut log = io::stderr();
+                    writeln!(
+                        log,
+                        "backstop: line {number}: expected {{\"id\": …, \"text\": \"…\"}}: {error}"
+                    )?;
+                }
+            }
+        }
+        Ok(all_read)
+    }
+}
+
+fn print(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
+    let line = serde_json::to_string(value).map_err(Failure::new)?;
+    writeln!(out, "{line}")?;
+    Ok(())
+}
