@@ -28,6 +28,7 @@ pub mod message;
 pub mod observer;
 pub mod policy;
 pub mod provider;
+pub mod quality;
 pub mod registry;
 pub mod report;
 pub mod request;
