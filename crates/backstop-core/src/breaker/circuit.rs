@@ -464,3 +464,42 @@ impl fmt::Debug for Breaker {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+
+    /// What a chain asks before it queues agrees with what it is told afterwards, and changes nothing.
+    #[test]
+    fn looking_ahead_agrees_with_acquiring_and_changes_nothing() {
+        let clock = ManualClock::new();
+        let breaker = Breaker::builder(BreakerKey::new("p", "m")).clock(clock.clone()).seed(1).build();
+        let looks = |expected: Option<RejectReason>| {
+            let before = breaker.snapshot();
+            let reason = breaker.admits_at(clock.now()).err().map(|rejected| rejected.reason);
+            assert_eq!(reason, expected);
+            assert_eq!(breaker.snapshot(), before);
+        };
+        looks(None);
+        breaker.try_acquire().unwrap().settle(Outcome::Throttled { retry_after: None });
+        looks(Some(RejectReason::Throttled));
+        clock.advance(Duration::from_secs(5));
+        for _ in 0..5 {
+            breaker.try_acquire().unwrap().settle(Outcome::FAILURE);
+        }
+        looks(Some(RejectReason::Open));
+        clock.advance(Duration::from_secs(54));
+        looks(None);
+        let hung = breaker.try_acquire().unwrap();
+        looks(Some(RejectReason::Probing));
+        clock.advance(breaker.config().probe_lease());
+        looks(None);
+        drop(hung);
+        looks(None);
+        breaker.force_open();
+        looks(Some(RejectReason::Forced));
+        breaker.force_closed();
+        looks(None);
+    }
+}
