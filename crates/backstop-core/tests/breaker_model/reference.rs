@@ -3,61 +3,61 @@
 
 use backstop_core::breaker::{Outcome, RejectReason, State};
 
-pub const CALLERS: usize = 3;
+pub(crate) const CALLERS: usize = 3;
 /// The settings of both; jitter is off.
-pub const CONSECUTIVE: u32 = 2;
-pub const CONSECUTIVE_GAP: u64 = 30_000;
-pub const MIN_CALLS: u32 = 3;
-pub const WINDOW: u64 = 10_000;
-pub const SLOW: u64 = 4_000;
-pub const COOLDOWN: u64 = 1_000;
-pub const COOLDOWN_CAP: u64 = 3_000;
-pub const LEASE: u64 = 2_000;
-pub const THROTTLE: u64 = 700;
-pub const THROTTLE_CAP: u64 = 1_500;
+pub(crate) const CONSECUTIVE: u32 = 2;
+pub(crate) const CONSECUTIVE_GAP: u64 = 30_000;
+pub(crate) const MIN_CALLS: u32 = 3;
+pub(crate) const WINDOW: u64 = 10_000;
+pub(crate) const SLOW: u64 = 4_000;
+pub(crate) const COOLDOWN: u64 = 1_000;
+pub(crate) const COOLDOWN_CAP: u64 = 3_000;
+pub(crate) const LEASE: u64 = 2_000;
+pub(crate) const THROTTLE: u64 = 700;
+pub(crate) const THROTTLE_CAP: u64 = 1_500;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Normal,
     Probe { place: u64 },
     Bypass,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Permit {
-    pub epoch: u64,
-    pub kind: Kind,
-    pub started: u64,
+pub(crate) struct Permit {
+    pub(crate) epoch: u64,
+    pub(crate) kind: Kind,
+    pub(crate) started: u64,
 }
 
 #[derive(Clone, Debug)]
-pub struct Reference {
-    pub probes: usize,
-    pub successes_to_close: u32,
-    pub watch_slow: bool,
-    pub state: State,
-    pub until: u64,
-    pub epoch: u64,
+pub(crate) struct Reference {
+    pub(crate) probes: usize,
+    pub(crate) successes_to_close: u32,
+    pub(crate) watch_slow: bool,
+    pub(crate) state: State,
+    pub(crate) until: u64,
+    pub(crate) epoch: u64,
     manual_epoch: u64,
     closed_at: u64,
-    pub trips: u32,
+    pub(crate) trips: u32,
     /// (place, since)
-    pub leases: Vec<(u64, u64)>,
+    pub(crate) leases: Vec<(u64, u64)>,
     next_place: u64,
-    pub ok: u32,
-    pub consecutive: u32,
+    pub(crate) ok: u32,
+    pub(crate) consecutive: u32,
     last_failure: Option<u64>,
     /// (when, failed, slow) of everything in this epoch.
     results: Vec<(u64, bool, bool)>,
-    pub not_before: u64,
-    pub stale: u64,
-    pub lost: u64,
-    pub permits: [Option<Permit>; CALLERS],
-    pub now: u64,
+    pub(crate) not_before: u64,
+    pub(crate) stale: u64,
+    pub(crate) lost: u64,
+    pub(crate) permits: [Option<Permit>; CALLERS],
+    pub(crate) now: u64,
 }
 
 impl Reference {
-    pub fn new(probes: usize, successes_to_close: u32, watch_slow: bool) -> Self {
+    pub(crate) fn new(probes: usize, successes_to_close: u32, watch_slow: bool) -> Self {
         Self {
             probes,
             successes_to_close,
@@ -83,7 +83,7 @@ impl Reference {
     }
 
     /// (calls, failed, slow) of the ten buckets up to the present one.
-    pub fn window(&self) -> (u32, u32, u32) {
+    pub(crate) fn window(&self) -> (u32, u32, u32) {
         let width = WINDOW / 10;
         let inside = self.results.iter().filter(|(at, ..)| at / width + 10 > self.now / width);
         inside.fold((0, 0, 0), |(calls, failed, slow), (_, f, s)| {
@@ -91,7 +91,7 @@ impl Reference {
         })
     }
 
-    pub fn cooldown(trips: u32) -> u64 {
+    pub(crate) fn cooldown(trips: u32) -> u64 {
         (0..trips.saturating_sub(1)).fold(COOLDOWN, |cooldown, _| (cooldown * 2).min(COOLDOWN_CAP))
     }
 
@@ -111,7 +111,7 @@ impl Reference {
         self.until = self.now + Self::cooldown(self.trips).max(hint.unwrap_or(0).min(COOLDOWN_CAP));
     }
 
-    pub fn acquire(&mut self, caller: usize) -> Result<Permit, (RejectReason, Option<u64>)> {
+    pub(crate) fn acquire(&mut self, caller: usize) -> Result<Permit, (RejectReason, Option<u64>)> {
         let kind = match self.state {
             State::ForcedOpen => return Err((RejectReason::Forced, None)),
             State::ForcedClosed => Kind::Bypass,
@@ -147,7 +147,7 @@ impl Reference {
         Ok(Kind::Probe { place })
     }
 
-    pub fn renew(&mut self, caller: usize) {
+    pub(crate) fn renew(&mut self, caller: usize) {
         if let Some(Permit { epoch, kind: Kind::Probe { place }, .. }) = self.permits[caller] {
             let now = self.now;
             if epoch == self.epoch {
@@ -156,14 +156,14 @@ impl Reference {
         }
     }
 
-    pub fn drop_permit(&mut self, caller: usize) {
+    pub(crate) fn drop_permit(&mut self, caller: usize) {
         let Some(permit) = self.permits[caller].take() else { return };
         if let Kind::Probe { place } = permit.kind {
             self.settle_probe(permit, place, Outcome::Neutral, false);
         }
     }
 
-    pub fn settle(&mut self, caller: usize, outcome: Outcome, took: Option<u64>) {
+    pub(crate) fn settle(&mut self, caller: usize, outcome: Outcome, took: Option<u64>) {
         if outcome == Outcome::Neutral {
             return self.drop_permit(caller);
         }
@@ -227,7 +227,7 @@ impl Reference {
         }
     }
 
-    pub fn force(&mut self, state: State) {
+    pub(crate) fn force(&mut self, state: State) {
         self.bump(state);
         self.manual_epoch = self.epoch;
         self.closed_at = self.now;
@@ -235,7 +235,7 @@ impl Reference {
         self.not_before = 0;
     }
 
-    pub fn shared_open(&mut self, left: u64) {
+    pub(crate) fn shared_open(&mut self, left: u64) {
         let left = left.min(COOLDOWN_CAP);
         match self.state {
             State::Closed | State::HalfOpen if left > 0 => {
@@ -248,7 +248,7 @@ impl Reference {
     }
 
     /// Probes that could still decide something.
-    pub fn live_probes(&self) -> usize {
+    pub(crate) fn live_probes(&self) -> usize {
         let alive = |permit: &&Permit| {
             let Kind::Probe { place } = permit.kind else { return false };
             permit.epoch == self.epoch && self.leases.iter().any(|(p, _)| *p == place)
@@ -258,7 +258,7 @@ impl Reference {
 
     /// Never stuck: once the longest cooldown and a lease have passed, somebody is admitted, whether the calls under
     /// way have vanished or hang.
-    pub fn is_stuck(&self) -> bool {
+    pub(crate) fn is_stuck(&self) -> bool {
         let auto = !matches!(self.state, State::ForcedOpen | State::ForcedClosed);
         auto && [true, false].into_iter().any(|vanish| {
             let mut later = self.clone();
