@@ -219,7 +219,8 @@ async fn a_server_may_ignore_the_wish_for_a_stream() {
 #[tokio::test]
 async fn raw_events_are_sent_as_they_are() {
     let server = MockServer::start().await.unwrap();
-    let events = ["\u{feff}data: {\"a\":1}\r\n\r\n", ":\n", "data:no space\n\n", "event: odd\r\rdata"];
+    // An empty event must not become the empty chunk that ends a body.
+    let events = ["\u{feff}data: {\"a\":1}\r\n\r\n", ":\n", "", "data:no space\n\n", "event: odd\r\rdata"];
     let response = streamed(&server, Reply::events(events)).await;
     assert_eq!(response.text(), events.concat());
     assert_eq!(response.chunks.len(), 4);
