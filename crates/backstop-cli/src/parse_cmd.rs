@@ -93,8 +93,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn read_schema(path: &Path, mode: Mode) -> Result<Schema, Failure> {
     let name = path.display();
-    let text = fs::read_to_string(path).map_err(|error| Failure::new(format!("cannot read the schema {name}: {error}")))?;
-    let schema = serde_json::from_str(&text).map_err(|error| Failure::new(format!("{name} is not JSON: {error}")))?;
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("cannot read the schema {name}: {error}")))?;
+    let schema =
+        serde_json::from_str(&text).map_err(|error| Failure::new(format!("{name} is not JSON: {error}")))?;
     Schema::new(schema, mode).map_err(|why| Failure::new(format!("{name} is no valid JSON Schema: {why}")))
 }
 
@@ -144,7 +146,12 @@ impl Parser {
     }
 
     /// Parses line by line; a bad line is reported and skipped. Tells whether every line could be read.
-    fn lines(&self, input: impl BufRead, schema: Option<&Schema>, out: &mut impl Write) -> Result<bool, Failure> {
+    fn lines(
+        &self,
+        input: impl BufRead,
+        schema: Option<&Schema>,
+        out: &mut impl Write,
+    ) -> Result<bool, Failure> {
         let mut all_read = true;
         for (number, line) in (1..).zip(input.lines()) {
             let line = line?;

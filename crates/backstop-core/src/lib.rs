@@ -24,6 +24,7 @@ pub mod chunk;
 pub mod clock;
 pub mod error;
 pub mod gate;
+mod human;
 pub mod message;
 pub mod observer;
 pub mod policy;

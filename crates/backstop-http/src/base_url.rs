@@ -33,7 +33,9 @@ impl BaseUrl {
             return Err(fault("is not an http or https URL; write it like https://host/path".to_owned()));
         }
         if !base.0.username().is_empty() || base.0.password().is_some() {
-            return Err(fault("holds a user or a password; pass credentials as a key or a header".to_owned()));
+            return Err(fault(
+                "holds a user or a password; pass credentials as a key or a header".to_owned(),
+            ));
         }
         Ok(base)
     }
@@ -84,7 +86,10 @@ mod tests {
             ("http://h/v1", "http://h/v1/chat"),
             ("http://h/v1/", "http://h/v1/chat"),
             ("http://h/api/v1", "http://h/api/v1/chat"),
-            ("http://h/openai/deployments/x?api-version=1", "http://h/openai/deployments/x/chat?api-version=1"),
+            (
+                "http://h/openai/deployments/x?api-version=1",
+                "http://h/openai/deployments/x/chat?api-version=1",
+            ),
             ("  https://h:8443/v1#part ", "https://h:8443/v1/chat"),
             ("http://[::1]:11434", "http://[::1]:11434/v1/chat"),
         ];
@@ -109,7 +114,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_base_is_refused_without_printing_secrets() {
-        for text in ["", "h/v1", "ftp://h", "file:///x", "mailto:a@b", "http://", "http://me:hush@h", "me:hush@h", "http://hush@h"] {
+        for text in [
+            "",
+            "h/v1",
+            "ftp://h",
+            "file:///x",
+            "mailto:a@b",
+            "http://",
+            "http://me:hush@h",
+            "me:hush@h",
+            "http://hush@h",
+        ] {
             let error = BaseUrl::parse(text).unwrap_err();
             let shown = format!("{error} {error:?}");
             assert!(shown.contains("base_url") && !shown.contains("hush"), "{shown}");
@@ -119,6 +134,9 @@ mod tests {
     #[test]
     fn printing_leaves_out_the_query() {
         let base = BaseUrl::parse("https://h/v1?key=hush").unwrap();
-        assert_eq!((base.to_string(), format!("{base:?}")), ("https://h/v1".into(), "BaseUrl(https://h/v1)".into()));
+        assert_eq!(
+            (base.to_string(), format!("{base:?}")),
+            ("https://h/v1".into(), "BaseUrl(https://h/v1)".into())
+        );
     }
 }

@@ -187,15 +187,23 @@ impl ClientOptions {
             return Ok(HttpClient { client, limits, connections: None });
         }
         let connections = Connections::default();
-        let client = self.client_builder()?.connector_layer(connections.clone()).build().map_err(|error| {
-            ConfigError::caused("client", "cannot be built; check certificates, proxy and TLS", error.without_url())
-        })?;
+        let client =
+            self.client_builder()?.connector_layer(connections.clone()).build().map_err(|error| {
+                ConfigError::caused(
+                    "client",
+                    "cannot be built; check certificates, proxy and TLS",
+                    error.without_url(),
+                )
+            })?;
         Ok(HttpClient { client, limits, connections: Some(connections) })
     }
 
     fn client_builder(self) -> Result<ClientBuilder, ConfigError> {
         if self.connect_timeout.is_zero() {
-            return Err(ConfigError::setting("connect_timeout", "is 0; no connection can be made in that time"));
+            return Err(ConfigError::setting(
+                "connect_timeout",
+                "is 0; no connection can be made in that time",
+            ));
         }
         let user_agent = HeaderValue::from_str(&self.user_agent)
             .map_err(|_| ConfigError::setting("user_agent", "cannot be sent in a header"))?;
@@ -222,7 +230,10 @@ fn headers(pairs: Vec<(String, Hidden)>) -> Result<HeaderMap, ConfigError> {
     for (name, value) in pairs {
         let key = HeaderName::from_bytes(name.as_bytes());
         let (Ok(key), Ok(mut value)) = (key, HeaderValue::from_bytes(&value.0)) else {
-            return Err(ConfigError::setting("header", format!("{name:?} cannot be sent: not a header name or value")));
+            return Err(ConfigError::setting(
+                "header",
+                format!("{name:?} cannot be sent: not a header name or value"),
+            ));
         };
         value.set_sensitive(true);
         headers.append(key, value);
@@ -238,12 +249,18 @@ fn proxy(url: &Hidden) -> Result<Proxy, ConfigError> {
 }
 
 #[cfg(any(feature = "rustls", feature = "native-tls"))]
-fn with_tls(mut builder: ClientBuilder, roots: &[Hidden], tls: Option<Tls>) -> Result<ClientBuilder, ConfigError> {
+fn with_tls(
+    mut builder: ClientBuilder,
+    roots: &[Hidden],
+    tls: Option<Tls>,
+) -> Result<ClientBuilder, ConfigError> {
     for pem in roots {
         let certificates = reqwest::Certificate::from_pem_bundle(&pem.0)
             .ok()
             .filter(|certificates| !certificates.is_empty())
-            .ok_or_else(|| ConfigError::setting("root_certificates_pem", "holds no certificate in PEM form"))?;
+            .ok_or_else(|| {
+                ConfigError::setting("root_certificates_pem", "holds no certificate in PEM form")
+            })?;
         builder = builder.tls_certs_merge(certificates);
     }
     // Features of the whole build may add the other backend: ours is named, so that it stays what it was.
@@ -260,11 +277,17 @@ fn with_tls(mut builder: ClientBuilder, roots: &[Hidden], tls: Option<Tls>) -> R
 }
 
 #[cfg(not(any(feature = "rustls", feature = "native-tls")))]
-fn with_tls(builder: ClientBuilder, roots: &[Hidden], tls: Option<Tls>) -> Result<ClientBuilder, ConfigError> {
+fn with_tls(
+    builder: ClientBuilder,
+    roots: &[Hidden],
+    tls: Option<Tls>,
+) -> Result<ClientBuilder, ConfigError> {
     match tls {
         Some(tls) => match tls {},
         None if roots.is_empty() => Ok(builder),
-        None => Err(ConfigError::setting("root_certificates_pem", "needs the feature `rustls` or `native-tls`")),
+        None => {
+            Err(ConfigError::setting("root_certificates_pem", "needs the feature `rustls` or `native-tls`"))
+        }
     }
 }
 

@@ -67,7 +67,8 @@ impl ErrorBody {
             return Self::from_value(&value);
         }
         let start = text.get(..512).unwrap_or(text).to_ascii_lowercase();
-        let html = start.starts_with('<') && (start.contains("<html") || start.contains("<!doctype") || start.contains("<head"));
+        let html = start.starts_with('<')
+            && (start.contains("<html") || start.contains("<!doctype") || start.contains("<head"));
         let message = (!html && !text.is_empty()).then(|| text.to_owned());
         Self { message, html, ..Self::default() }
     }
@@ -150,12 +151,15 @@ impl ErrorBody {
     }
 
     fn take_rest(&mut self, map: &Map<String, Value>) {
-        let text = |key: &str| map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+        let text = |key: &str| {
+            map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
         self.param = self.param.take().or_else(|| text("param"));
         self.request_id = self.request_id.take().or_else(|| text("request_id"));
         self.failed_generation = self.failed_generation.take().or_else(|| text("failed_generation"));
         self.take_status(map.get("raw_status_code"));
-        let seconds = map.get("retry_after_seconds").or_else(|| map.get("retry_after")).and_then(Value::as_f64);
+        let seconds =
+            map.get("retry_after_seconds").or_else(|| map.get("retry_after")).and_then(Value::as_f64);
         self.retry_after = self.retry_after.or_else(|| parse_duration(&format!("{}s", seconds?)));
     }
 
@@ -183,7 +187,10 @@ impl ErrorBody {
         if let Some(text) = fault.get("msg").and_then(Value::as_str) {
             self.say(text);
         }
-        let field = fault.get("loc").and_then(Value::as_array).and_then(|path| path.iter().rev().find_map(Value::as_str));
+        let field = fault
+            .get("loc")
+            .and_then(Value::as_array)
+            .and_then(|path| path.iter().rev().find_map(Value::as_str));
         if let Some(field) = field {
             self.param.get_or_insert_with(|| field.to_owned());
         }
@@ -204,7 +211,10 @@ impl ErrorBody {
     }
 
     fn take_status(&mut self, number: Option<&Value>) {
-        let status = number.and_then(Value::as_u64).and_then(|n| u16::try_from(n).ok()).filter(|n| (100..600).contains(n));
+        let status = number
+            .and_then(Value::as_u64)
+            .and_then(|n| u16::try_from(n).ok())
+            .filter(|n| (100..600).contains(n));
         self.status = self.status.or(status);
     }
 
@@ -269,8 +279,16 @@ mod tests {
                 [Some("m"), None, Some("ResponsibleAIPolicyViolation"), None],
                 None,
             ),
-            (r#"{"object":"error","message":"m","type":"t","code":"c"}"#, [Some("m"), Some("t"), Some("c"), None], None),
-            (r#"{"message":{"detail":[{"loc":["body","top_p"],"msg":"m","type":"t"}]}}"#, [Some("m"), None, Some("t"), Some("top_p")], None),
+            (
+                r#"{"object":"error","message":"m","type":"t","code":"c"}"#,
+                [Some("m"), Some("t"), Some("c"), None],
+                None,
+            ),
+            (
+                r#"{"message":{"detail":[{"loc":["body","top_p"],"msg":"m","type":"t"}]}}"#,
+                [Some("m"), None, Some("t"), Some("top_p")],
+                None,
+            ),
             (r#"{"detail":"not here"}"#, [Some("not here"), None, None, None], None),
             (r#""only a text""#, [Some("only a text"), None, None, None], None),
             ("upstream connect error", [Some("upstream connect error"), None, None, None], None),
@@ -292,7 +310,8 @@ mod tests {
 
     #[test]
     fn waits_and_ids_in_bodies_are_found() {
-        let google = r#"{"error":{"details":[{"retryDelay":"3.5s"},{"violations":[{"quotaId":"PerDayX"}]}]}}"#;
+        let google =
+            r#"{"error":{"details":[{"retryDelay":"3.5s"},{"violations":[{"quotaId":"PerDayX"}]}]}}"#;
         assert_eq!(read(google).retry_after, Some(Duration::from_millis(3_500)));
         assert_eq!(read(google).codes, ["PerDayX"]);
         let router = r#"{"error":{"metadata":{"retry_after_seconds":7}}}"#;

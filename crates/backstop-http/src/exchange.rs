@@ -112,7 +112,8 @@ impl HttpClient {
         *request.body_mut() = Some(reqwest::Body::wrap(Payload::new(post.body, progress.clone())));
         let opened_before = self.connections.as_ref().map(|connections| connections.opened());
         let response = self.client.execute(request).await.map_err(|error| {
-            let reused = opened_before.is_some() && opened_before == self.connections.as_ref().map(|c| c.opened());
+            let reused =
+                opened_before.is_some() && opened_before == self.connections.as_ref().map(|c| c.opened());
             unanswered(error, progress.stage(), reused)
         })?;
         progress.enter(Stage::Body);
@@ -155,7 +156,8 @@ impl Opened {
     /// As [`chunk`](Self::chunk), with a success status.
     pub async fn read(mut self) -> Result<Reply, ProviderError> {
         let limit = self.limits.total;
-        let announced = self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+        let announced =
+            self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
         if self.is_success() && announced > limit {
             return Err(self.too_large());
         }
@@ -174,8 +176,13 @@ impl Opened {
     }
 
     fn too_large(&self) -> ProviderError {
-        let message = format!("the body is larger than {} bytes; raise `body_limit` if that is expected", self.limits.total);
-        ProviderError::new(FailureKind::MalformedResponse, message).with_status(self.status).with_stage(Stage::Body)
+        let message = format!(
+            "the body is larger than {} bytes; raise `body_limit` if that is expected",
+            self.limits.total
+        );
+        ProviderError::new(FailureKind::MalformedResponse, message)
+            .with_status(self.status)
+            .with_stage(Stage::Body)
     }
 }
 
@@ -219,12 +226,18 @@ fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderErro
     let error = error.without_url();
     let cause = root_cause(&error);
     let (kind, message) = match () {
-        () if error.is_builder() => (FailureKind::InvalidRequest, format!("the request cannot be sent: {cause}")),
+        () if error.is_builder() => {
+            (FailureKind::InvalidRequest, format!("the request cannot be sent: {cause}"))
+        }
         () if error.is_timeout() && error.is_connect() => {
             (FailureKind::Timeout, format!("no connection to {host} within the connect timeout"))
         }
-        () if error.is_timeout() => (FailureKind::Timeout, format!("no answer from {host} within the client's timeout")),
-        () if error.is_dns() => (FailureKind::Connect, format!("the name {host} cannot be resolved: {cause}")),
+        () if error.is_timeout() => {
+            (FailureKind::Timeout, format!("no answer from {host} within the client's timeout"))
+        }
+        () if error.is_dns() => {
+            (FailureKind::Connect, format!("the name {host} cannot be resolved: {cause}"))
+        }
         () if error.is_connect() => (FailureKind::Connect, format!("cannot connect to {host}: {cause}")),
         () => (FailureKind::Connect, format!("{host} closed the connection without an answer: {cause}")),
     };

@@ -37,7 +37,9 @@ impl StreamLimits {
 #[non_exhaustive]
 pub enum DecodeError {
     /// One event is larger than [`StreamLimits::event`].
-    #[error("one event of the stream is larger than {limit} bytes; raise the event limit if that is expected")]
+    #[error(
+        "one event of the stream is larger than {limit} bytes; raise the event limit if that is expected"
+    )]
     EventTooLarge {
         /// The limit, in bytes.
         limit: usize,
@@ -91,7 +93,16 @@ pub(crate) enum Step<'b> {
 
 impl Lines {
     pub(crate) fn new(end: LineEnd, limits: StreamLimits) -> Self {
-        Self { end, limits, buffer: Vec::new(), start: 0, scanned: 0, received: 0, over_total: false, after_cr: false }
+        Self {
+            end,
+            limits,
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            received: 0,
+            over_total: false,
+            after_cr: false,
+        }
     }
 
     /// Takes what has arrived; bytes beyond the total limit are not stored.
@@ -157,7 +168,8 @@ impl Lines {
     /// What is left when the stream has ended: a last line without its end.
     pub(crate) fn take_rest(&mut self) -> Vec<u8> {
         let rest = self.buffer.split_off(self.start.min(self.buffer.len()));
-        *self = Self { received: self.received, over_total: self.over_total, ..Self::new(self.end, self.limits) };
+        *self =
+            Self { received: self.received, over_total: self.over_total, ..Self::new(self.end, self.limits) };
         rest
     }
 }

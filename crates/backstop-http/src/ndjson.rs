@@ -120,7 +120,8 @@ mod tests {
             (b"{\r}\n", &["{\r}"]),
         ];
         for (body, expected) in table {
-            let lines: Vec<_> = decode([*body], StreamLimits::default()).into_iter().map(Result::unwrap).collect();
+            let lines: Vec<_> =
+                decode([*body], StreamLimits::default()).into_iter().map(Result::unwrap).collect();
             assert_eq!(&lines, expected, "{:?}", String::from_utf8_lossy(body));
         }
     }

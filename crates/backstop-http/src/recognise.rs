@@ -19,8 +19,8 @@ use crate::{
 };
 
 use FailureKind::{
-    Authentication, Connect, ContextTooLong, Filtered, InvalidRequest, MalformedResponse, ModelNotFound, Overloaded,
-    ParamRejected, Permission, QuotaExhausted, RateLimited, SchemaRejected, Server, Unknown,
+    Authentication, Connect, ContextTooLong, Filtered, InvalidRequest, MalformedResponse, ModelNotFound,
+    Overloaded, ParamRejected, Permission, QuotaExhausted, RateLimited, SchemaRejected, Server, Unknown,
 };
 
 /// Codes and types of all vendors. The first that is found in a body decides.
@@ -164,7 +164,9 @@ pub fn kind(status: u16, headers: &HeaderMap, body: &ErrorBody, asked: &Asked<'_
         Some(RateLimited) if status == 503 => Overloaded,
         Some(QuotaExhausted) if status == 402 && waits(headers, body) => RateLimited,
         // A limit of tokens per minute that this one request is over by itself.
-        Some(RateLimited) => by_phrase(status, body).filter(|kind| *kind != Overloaded).unwrap_or(RateLimited),
+        Some(RateLimited) => {
+            by_phrase(status, body).filter(|kind| *kind != Overloaded).unwrap_or(RateLimited)
+        }
         Some(kind) => kind,
         None => by_status(status, headers, body),
     }
@@ -194,7 +196,8 @@ fn by_phrase(status: u16, body: &ErrorBody) -> Option<FailureKind> {
     let text = body.message.as_deref()?;
     // What a vendor has to say stands at the beginning; a quoted prompt may follow.
     let text: String = text.chars().take(2 * LONGEST_MESSAGE).collect::<String>().to_lowercase();
-    let found = PHRASES.iter().find(|(statuses, phrase, _)| statuses.contains(&status) && text.contains(phrase));
+    let found =
+        PHRASES.iter().find(|(statuses, phrase, _)| statuses.contains(&status) && text.contains(phrase));
     found.map(|(_, _, kind)| *kind)
 }
 
@@ -235,7 +238,8 @@ pub fn http_error(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> Provider
     let wait = retry_after::named(&reply.headers, now).or(body.retry_after).or_else(|| {
         (kind == RateLimited).then(|| retry_after::rate_limit_reset(&reply.headers, now)).flatten()
     });
-    let mut error = ProviderError::new(kind, message(reply.status, &body, asked.key)).with_status(reply.status);
+    let mut error =
+        ProviderError::new(kind, message(reply.status, &body, asked.key)).with_status(reply.status);
     if let Some(wait) = wait {
         error = error.with_retry_after(wait);
     }
@@ -255,7 +259,9 @@ pub fn in_band_error(body: &ErrorBody, asked: &Asked<'_>) -> ProviderError {
     let kind = match status {
         Some(status) => kind(status, &headers, body, asked),
         // Without a status the text is read as that of a failing server.
-        None => by_param(body, asked).or_else(|| by_code(body)).or_else(|| by_phrase(500, body)).unwrap_or(Server),
+        None => {
+            by_param(body, asked).or_else(|| by_code(body)).or_else(|| by_phrase(500, body)).unwrap_or(Server)
+        }
     };
     let mut error = ProviderError::new(kind, message(status.unwrap_or(200), body, asked.key));
     if let Some(status) = status {
@@ -283,7 +289,8 @@ fn message(status: u16, body: &ErrorBody, key: Option<&ApiKey>) -> String {
     match &body.message {
         Some(text) => shortened(&key.map_or_else(|| text.clone(), |key| key.scrub(text)), LONGEST_MESSAGE),
         None if (300..400).contains(&status) => {
-            "the server redirects, and redirects are not followed; set `base_url` to where the API is".to_owned()
+            "the server redirects, and redirects are not followed; set `base_url` to where the API is"
+                .to_owned()
         }
         None if body.html => "the answer is a web page; a proxy or a wrong `base_url` is likely".to_owned(),
         None => "the vendor gave no message".to_owned(),
@@ -311,7 +318,9 @@ pub fn malformed(reply: &Reply, why: &str) -> ProviderError {
         [b'<', ..] => "the body is a web page; a proxy or a wrong `base_url` is likely",
         _ => why,
     };
-    let error = ProviderError::new(MalformedResponse, what.to_owned()).with_status(reply.status).with_stage(Stage::Body);
+    let error = ProviderError::new(MalformedResponse, what.to_owned())
+        .with_status(reply.status)
+        .with_stage(Stage::Body);
     match &reply.request_id {
         Some(id) => error.with_request_id(id),
         None => error,

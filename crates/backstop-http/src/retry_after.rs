@@ -53,7 +53,9 @@ const LIMITS: &[(&str, &str)] = &[
 /// ```
 pub fn named(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let millis = text(headers, "retry-after-ms").and_then(number).and_then(|ms| seconds(ms / 1e3));
-    millis.or_else(|| text(headers, RETRY_AFTER.as_str()).and_then(|value| parse(value, server_time(headers, now))))
+    millis.or_else(|| {
+        text(headers, RETRY_AFTER.as_str()).and_then(|value| parse(value, server_time(headers, now)))
+    })
 }
 
 /// The wait that a vendor's rate limit headers name: the longest reset among the limits that are used up.
@@ -320,7 +322,10 @@ mod tests {
     #[test]
     fn resets_of_used_up_limits_count_and_the_longest_of_them() {
         let table: &[(Pairs, Option<Duration>)] = &[
-            (&[("x-ratelimit-reset-requests", "6m0s"), ("x-ratelimit-reset-tokens", "120ms")], millis(360_000)),
+            (
+                &[("x-ratelimit-reset-requests", "6m0s"), ("x-ratelimit-reset-tokens", "120ms")],
+                millis(360_000),
+            ),
             (
                 &[
                     ("x-ratelimit-remaining-requests", "99"),

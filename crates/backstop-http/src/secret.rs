@@ -54,7 +54,10 @@ impl ApiKey {
     ) -> Result<Self, ConfigError> {
         match env(variable) {
             Some(key) if !key.is_empty() => Self::checked(variable, key),
-            _ => Err(ConfigError::setting(variable, "is not set: set this environment variable, or pass a key")),
+            _ => Err(ConfigError::setting(
+                variable,
+                "is not set: set this environment variable, or pass a key",
+            )),
         }
     }
 

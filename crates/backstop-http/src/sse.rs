@@ -155,7 +155,11 @@ impl SseDecoder {
 
 impl Pending {
     fn check(&self, more: usize, limit: usize) -> Result<(), DecodeError> {
-        if self.bytes.saturating_add(more) > limit { Err(DecodeError::EventTooLarge { limit }) } else { Ok(()) }
+        if self.bytes.saturating_add(more) > limit {
+            Err(DecodeError::EventTooLarge { limit })
+        } else {
+            Ok(())
+        }
     }
 
     fn line(&mut self, line: &[u8], limit: usize) -> Result<Option<SseItem>, DecodeError> {
@@ -279,7 +283,10 @@ mod tests {
             (b"", vec![]),
             (b"\n\n\n", vec![]),
             (b"data: one\n\ndata: two\n\n", vec![event(None, "one"), event(None, "two")]),
-            (b"data: a\r\n\r\ndata: b\r\rdata: c\n\n", vec![event(None, "a"), event(None, "b"), event(None, "c")]),
+            (
+                b"data: a\r\n\r\ndata: b\r\rdata: c\n\n",
+                vec![event(None, "a"), event(None, "b"), event(None, "c")],
+            ),
             (b"data:tight\n\n", vec![event(None, "tight")]),
             (b"data:  two spaces\n\n", vec![event(None, " two spaces")]),
             (b"data: a: b\n\n", vec![event(None, "a: b")]),
@@ -309,7 +316,11 @@ mod tests {
             (b"{\"error\":\"x\"}", vec![stray("{\"error\":\"x\"}")]),
             (
                 b"data: a\n\n{\n  \"error\": {\n\n \"m\": \"}\\\"\"\n  }\n}\ndata: b\n\n",
-                vec![event(None, "a"), stray("{\n  \"error\": {\n\n \"m\": \"}\\\"\"\n  }\n}"), event(None, "b")],
+                vec![
+                    event(None, "a"),
+                    stray("{\n  \"error\": {\n\n \"m\": \"}\\\"\"\n  }\n}"),
+                    event(None, "b"),
+                ],
             ),
             (b"  [{\"error\": 1}]\r\n", vec![stray("  [{\"error\": 1}]")]),
             (b"{\"cut\": [1,", vec![stray("{\"cut\": [1,")]),
@@ -358,8 +369,24 @@ mod tests {
     /// Bodies made of the bytes that mean something, so that interesting borders are common.
     fn bodies() -> impl Strategy<Value = Vec<u8>> {
         let bits: Vec<&'static [u8]> = vec![
-            b"data: ", b"data:", b"event: e", b"\n", b"\r", b"\r\n", b"\n\n", b":", b"{", b"}", b"\"", b"\\", b"x",
-            b"\xef\xbb\xbf", "\u{e9}".as_bytes(), b"\xe9", b"id", b" ",
+            b"data: ",
+            b"data:",
+            b"event: e",
+            b"\n",
+            b"\r",
+            b"\r\n",
+            b"\n\n",
+            b":",
+            b"{",
+            b"}",
+            b"\"",
+            b"\\",
+            b"x",
+            b"\xef\xbb\xbf",
+            "\u{e9}".as_bytes(),
+            b"\xe9",
+            b"id",
+            b" ",
         ];
         let known = proptest::collection::vec(proptest::sample::select(bits), 0..40).prop_map(|b| b.concat());
         prop_oneof![4 => known, 1 => proptest::collection::vec(any::<u8>(), 0..80)]

@@ -92,7 +92,10 @@ impl OpenAi {
 
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi").field("name", &self.0.name).field("base_url", &self.0.base).finish_non_exhaustive()
+        f.debug_struct("OpenAi")
+            .field("name", &self.0.name)
+            .field("base_url", &self.0.base)
+            .finish_non_exhaustive()
     }
 }
 
@@ -240,7 +243,10 @@ impl OpenAiBuilder {
             Arc::try_unwrap(error).unwrap_or_else(|error| ConfigError::setting("api_key", error.to_string()))
         })?;
         if official && key.is_none() {
-            return Err(ConfigError::setting("api_key", "is missing: pass a key, or set OPENAI_API_KEY and use `from_env`"));
+            return Err(ConfigError::setting(
+                "api_key",
+                "is missing: pass a key, or set OPENAI_API_KEY and use `from_env`",
+            ));
         }
         if self.name.is_empty() {
             return Err(ConfigError::setting("name", "is empty; reports need a name"));

@@ -100,7 +100,13 @@ struct Family {
     structured: StructuredOutput,
 }
 
-const fn family(prefix: &'static str, reasoning: bool, window: u32, output: u32, structured: StructuredOutput) -> Family {
+const fn family(
+    prefix: &'static str,
+    reasoning: bool,
+    window: u32,
+    output: u32,
+    structured: StructuredOutput,
+) -> Family {
     Family { prefix, reasoning, window, output, structured }
 }
 
@@ -130,7 +136,10 @@ pub(crate) fn traits_of(model: &str, base: ModelTraits) -> ModelTraits {
     // Aggregators put a vendor before the name, fine-tuned models a marker.
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("ft:").unwrap_or(name);
-    let known = FAMILIES.iter().filter(|family| belongs(name, family.prefix)).max_by_key(|family| family.prefix.len());
+    let known = FAMILIES
+        .iter()
+        .filter(|family| belongs(name, family.prefix))
+        .max_by_key(|family| family.prefix.len());
     let Some(family) = known else { return base };
     let capabilities = Capabilities::unknown()
         .with_structured_output(family.structured)
@@ -181,7 +190,8 @@ mod tests {
 
     #[test]
     fn what_the_base_knows_stays_where_the_family_says_nothing() {
-        let base = ModelTraits::new(TokenLimit::MaxTokens).capabilities(Capabilities::unknown().with_images(false));
+        let base =
+            ModelTraits::new(TokenLimit::MaxTokens).capabilities(Capabilities::unknown().with_images(false));
         let traits = traits_of("gpt-4o", base);
         assert_eq!((traits.token_limit, traits.capabilities.images), (TokenLimit::MaxTokens, Some(false)));
     }

@@ -48,10 +48,16 @@ impl Provider for OpenAi {
 
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
         let usage = if self.0.stream_usage { StreamUsage::Asked } else { StreamUsage::NotAsked };
-        let Rendered { body, format, notes } = request::render(attempt, &self.traits(attempt.model), Some(usage))?;
+        let Rendered { body, format, notes } =
+            request::render(attempt, &self.traits(attempt.model), Some(usage))?;
         let opened = self.0.http.open(self.post(attempt, body)?, &attempt.progress).await?;
         if opened.is_success() && !is_json(&opened.headers) {
-            return Ok(stream::chunks(opened, attempt.progress.clone(), format.has_schema(), self.0.key.clone()));
+            return Ok(stream::chunks(
+                opened,
+                attempt.progress.clone(),
+                format.has_schema(),
+                self.0.key.clone(),
+            ));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;
@@ -63,7 +69,9 @@ impl OpenAi {
     fn post(&self, attempt: &Attempt<'_>, body: Vec<u8>) -> Result<Post, ProviderError> {
         let mut headers = self.0.headers.clone();
         for (name, value) in &attempt.request.extra_headers {
-            let (Ok(name), Ok(mut value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) else {
+            let (Ok(name), Ok(mut value)) =
+                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+            else {
                 let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
                 return Err(ProviderError::new(FailureKind::InvalidRequest, message));
             };

@@ -20,9 +20,23 @@ use crate::{
 
 /// Parameters without which a request is still the same request.
 pub(crate) const OPTIONAL: &[&str] = &[
-    "frequency_penalty", "max_completion_tokens", "max_tokens", "metadata", "parallel_tool_calls", "presence_penalty",
-    "prompt_cache_key", "reasoning_effort", "safety_identifier", "seed", "service_tier", "stop", "store",
-    "stream_options", "temperature", "top_p", "verbosity",
+    "frequency_penalty",
+    "max_completion_tokens",
+    "max_tokens",
+    "metadata",
+    "parallel_tool_calls",
+    "presence_penalty",
+    "prompt_cache_key",
+    "reasoning_effort",
+    "safety_identifier",
+    "seed",
+    "service_tier",
+    "stop",
+    "store",
+    "stream_options",
+    "temperature",
+    "top_p",
+    "verbosity",
 ];
 
 /// A request that is ready to be sent.
@@ -100,7 +114,8 @@ impl Serialize for Chat<'_> {
         let request = self.request();
         let mut fields = Fields { map: serializer.serialize_map(None)?, attempt: self.attempt };
         fields.put("model", self.attempt.model)?;
-        fields.put("messages", &Messages { attempt: self.attempt, traits: self.traits, format: self.format })?;
+        fields
+            .put("messages", &Messages { attempt: self.attempt, traits: self.traits, format: self.format })?;
         let limit = match self.traits.token_limit {
             TokenLimit::MaxCompletionTokens => "max_completion_tokens",
             TokenLimit::MaxTokens => "max_tokens",
@@ -157,7 +172,8 @@ impl Chat<'_> {
         fields.maybe("presence_penalty", options.presence_penalty)?;
         fields.maybe("frequency_penalty", options.frequency_penalty)?;
         // OpenAI takes metadata only with answers that it keeps.
-        let metadata = Some(&self.request().metadata).filter(|map| !map.is_empty() && options.store == Some(true));
+        let metadata =
+            Some(&self.request().metadata).filter(|map| !map.is_empty() && options.store == Some(true));
         fields.maybe("metadata", metadata)
     }
 }
@@ -197,8 +213,11 @@ struct Function<'a> {
 
 impl<'a> From<&'a Tool> for WireTool<'a> {
     fn from(tool: &'a Tool) -> Self {
-        let function =
-            Function { name: &tool.name, description: tool.description.as_deref(), parameters: &tool.parameters };
+        let function = Function {
+            name: &tool.name,
+            description: tool.description.as_deref(),
+            parameters: &tool.parameters,
+        };
         Self { r#type: "function", function }
     }
 }

@@ -107,7 +107,8 @@ impl Completion {
             return Err(in_band(error, asked));
         }
         let Some(choice) = self.choices.unwrap_or_default().into_iter().next() else {
-            return Err(ProviderError::new(FailureKind::MalformedResponse, "the answer has no choice").with_status(200));
+            return Err(ProviderError::new(FailureKind::MalformedResponse, "the answer has no choice")
+                .with_status(200));
         };
         let finish = finish(choice.finish_reason.as_deref(), choice.error, asked)?;
         let message = choice.message.unwrap_or_default();

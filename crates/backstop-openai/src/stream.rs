@@ -6,8 +6,7 @@ use backstop_core::{
     Chunk, ChunkStream, FailureKind, FinishKind, FinishReason, Progress, ProviderError, Response, ToolCall,
 };
 use backstop_http::{
-    ApiKey, DecodeError, Opened, Reply, SseDecoder, SseItem, StreamLimits,
-    recognise::Asked,
+    ApiKey, DecodeError, Opened, Reply, SseDecoder, SseItem, StreamLimits, recognise::Asked,
 };
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
@@ -44,7 +43,8 @@ pub(crate) fn whole(response: Response) -> ChunkStream {
 /// A stream that came as an answer to a request for a whole answer.
 pub(crate) fn collect(reply: &Reply, asked: &Asked<'_>) -> Result<Response, ProviderError> {
     let mut decoder = SseDecoder::new(StreamLimits::new(reply.body.len(), reply.body.len()));
-    let mut reader = Reader::new(reply.request_id.clone(), Progress::default(), asked.schema, asked.key.cloned());
+    let mut reader =
+        Reader::new(reply.request_id.clone(), Progress::default(), asked.schema, asked.key.cloned());
     decoder.push(&reply.body);
     decoder.finish();
     let mut response = Response::new("").with_finish(FinishKind::Unknown);
@@ -132,7 +132,12 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(request_id: Option<String>, progress: Progress, schema: bool, key: Option<ApiKey>) -> Self {
+    pub(crate) fn new(
+        request_id: Option<String>,
+        progress: Progress,
+        schema: bool,
+        key: Option<ApiKey>,
+    ) -> Self {
         Self {
             waiting: VecDeque::new(),
             progress,
@@ -183,7 +188,9 @@ impl Reader {
     fn data(&mut self, data: &str) {
         match serde_json::from_str::<Event>(data) {
             Ok(event) => self.event(event),
-            Err(error) => self.fail(malformed("an event of the stream is not a chunk of a chat completion").with_source(error)),
+            Err(error) => self.fail(
+                malformed("an event of the stream is not a chunk of a chat completion").with_source(error),
+            ),
         }
     }
 
@@ -214,7 +221,8 @@ impl Reader {
             self.waiting.push_back(Ok(Chunk::Meta { model: event.model, request_id }));
         }
         let before = self.waiting.len();
-        let choice = event.choices.unwrap_or_default().into_iter().find(|choice| choice.index.unwrap_or(0) == 0);
+        let choice =
+            event.choices.unwrap_or_default().into_iter().find(|choice| choice.index.unwrap_or(0) == 0);
         if let Some(choice) = choice {
             if let Err(error) = self.choice(choice) {
                 return self.fail(error);

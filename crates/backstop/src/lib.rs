@@ -1,1 +1,28 @@
-//! One typed async call that comes back with a valid answer from whichever LLM provider can give one.
+#![doc = include_str!("../README.md")]
+
+pub use backstop_core::*;
+
+#[cfg(feature = "mock")]
+pub use backstop_mock as mock;
+#[cfg(feature = "openai")]
+pub use backstop_openai as openai;
+#[cfg(feature = "extract")]
+pub use backstop_validate as validate;
+
+/// For `#[derive(JsonSchema)]` on the types that are extracted.
+#[cfg(feature = "extract")]
+pub use backstop_validate::schemars;
+
+/// What most programs need: `use backstop::prelude::*;`.
+pub mod prelude {
+    pub use backstop_core::{
+        Answer, Attempt, BreakerConfig, Candidate, Chain, ChainError, ChainErrorKind, Check, ConfigError,
+        Disposition, FailureKind, FailurePolicy, Media, Message, Provider, ProviderError, ProviderExt,
+        Registry, Rejection, Report, Request, Response, RetryPolicy, Target, Usage, Validator, ValidatorExt,
+    };
+
+    #[cfg(feature = "openai")]
+    pub use backstop_openai::OpenAi;
+    #[cfg(feature = "extract")]
+    pub use backstop_validate::ChainExt;
+}

@@ -15,6 +15,7 @@ use crate::{
     breaker::{Outcome, Permit},
     check::baseline,
     error::{Failure, FailureKind, ProviderError, Rejection},
+    human::Human,
     policy::{BreakerEffect, Decision, Disposition, Rule},
     report::{AttemptLine, Ending, Opening, Skip},
     response::Response,
@@ -135,9 +136,9 @@ async fn attempt(
 
 fn timed_out(attempt: &Attempt<'_>, slot: &Slot, allowed: Duration) -> ProviderError {
     let message = if allowed < slot.target.timeout {
-        format!("no complete answer in the {allowed:.1?} that the deadline left")
+        format!("no complete answer in the {} that the deadline left", Human(allowed))
     } else {
-        format!("no complete answer in {allowed:.1?}")
+        format!("no complete answer in {}", Human(allowed))
     };
     ProviderError::new(FailureKind::Timeout, message).with_stage(attempt.progress.stage())
 }

@@ -3,7 +3,7 @@
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use super::{ConfigError, Failure, FailureKind};
-use crate::report::Report;
+use crate::{human::Human, report::Report};
 
 /// The whole call failed. Cheap to clone and one pointer wide; `source()` is the last failure, and
 /// [`report`](Self::report) lists every attempt. `Debug` prints that list, so that an `unwrap()` in a test
@@ -118,7 +118,7 @@ impl fmt::Display for ChainError {
             Cause::None => {}
         }
         if let Some(wait) = self.retry_in() {
-            write!(f, "; a target may be back in {wait:.1?}")?;
+            write!(f, "; a target may be back in {}", Human(wait))?;
         }
         Ok(())
     }

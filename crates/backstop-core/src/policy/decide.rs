@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::rule::{Disposition, GateEffect, Remedy, Rule};
-use crate::error::FailureKind;
+use crate::{error::FailureKind, human::Human};
 
 /// Longest time for which a server's word closes a gate. Vendors have sent hours for a limit of a minute.
 const GATE_CAP: Duration = Duration::from_secs(15 * 60);
@@ -183,8 +183,12 @@ impl fmt::Display for Why {
             Self::BreakerOpen => f.write_str("breaker open"),
             Self::Probe => f.write_str("probe, not retried"),
             Self::ScheduleEnded => f.write_str("schedule ended"),
-            Self::RetryAfterTooLong { asked, cap } => write!(f, "asked to wait {asked:?}, cap {cap:?}"),
-            Self::DeadlineTooClose { left, needed } => write!(f, "{needed:?} needed, {left:?} left"),
+            Self::RetryAfterTooLong { asked, cap } => {
+                write!(f, "asked to wait {}, cap {}", Human(*asked), Human(*cap))
+            }
+            Self::DeadlineTooClose { left, needed } => {
+                write!(f, "{} needed, {} left", Human(*needed), Human(*left))
+            }
             Self::NoLargerContext => f.write_str("no larger context follows"),
             Self::TooManyDeclines => f.write_str("too many declines"),
         }
@@ -199,7 +203,7 @@ impl fmt::Display for Decision {
                 write!(f, " with {}", self.remedy)?;
             }
             if !self.delay.is_zero() {
-                write!(f, " in {:.1?}", self.delay)?;
+                write!(f, " in {}", Human(self.delay))?;
             }
         }
         if self.why != Why::Policy { write!(f, " ({})", self.why) } else { Ok(()) }

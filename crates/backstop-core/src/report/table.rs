@@ -1,9 +1,9 @@
 //! The report as a table that a person can read.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use super::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
-use crate::policy::Remedy;
+use crate::{human::Human, policy::Remedy};
 
 const HEAD: [&str; 6] = ["at", "target", "try", "took", "outcome", "then"];
 
@@ -29,12 +29,12 @@ impl fmt::Display for Report {
             line(f, row, &widths)?;
         }
         write!(f, "{} attempt(s), {} skip(s)", self.attempts.len(), self.skips.len())?;
-        write!(f, ", {} in", Took(self.elapsed))?;
+        write!(f, ", {} in", Human(self.elapsed))?;
         let usage = self.usage;
         let about = if usage.estimated { "about " } else { "" };
         write!(f, ", {about}{} tokens in, {} out", usage.input_tokens, usage.output_tokens)?;
         match self.retry_in {
-            Some(wait) => write!(f, "; a target may be back in {}", Took(wait)),
+            Some(wait) => write!(f, "; a target may be back in {}", Human(wait)),
             None => Ok(()),
         }
     }
@@ -65,10 +65,10 @@ impl AttemptRecord {
         let then = self.decision.map(|decision| decision.to_string()).unwrap_or_default();
         let alert = if self.alert { " [alert]" } else { "" };
         [
-            Took(self.at).to_string(),
+            Human(self.at).to_string(),
             self.target.to_string(),
             format!("{}{remedies}", self.number),
-            Took(self.latency).to_string(),
+            Human(self.latency).to_string(),
             outcome,
             then + alert,
         ]
@@ -79,16 +79,16 @@ impl SkipRecord {
     fn row(&self) -> [String; 6] {
         let none = || "-".to_owned();
         let outcome = format!("skipped: {}", self.reason);
-        [Took(self.at).to_string(), self.target.to_string(), none(), none(), outcome, "next".to_owned()]
+        [Human(self.at).to_string(), self.target.to_string(), none(), none(), outcome, "next".to_owned()]
     }
 }
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BreakerOpen { retry_in: Some(wait) } => write!(f, "breaker open, for {}", Took(*wait)),
+            Self::BreakerOpen { retry_in: Some(wait) } => write!(f, "breaker open, for {}", Human(*wait)),
             Self::BreakerOpen { retry_in: None } => f.write_str("breaker open"),
-            Self::GateClosed { retry_in } => write!(f, "gate closed, for {}", Took(*retry_in)),
+            Self::GateClosed { retry_in } => write!(f, "gate closed, for {}", Human(*retry_in)),
             Self::CredentialLatched => f.write_str("credential was rejected"),
             Self::Deadline => f.write_str("deadline"),
             Self::Unsupported { what } => write!(f, "does not support {what}"),
@@ -119,18 +119,4 @@ fn shorten(text: &str, most: usize) -> String {
         return flat;
     }
     flat.chars().take(most - 1).chain(['…']).collect()
-}
-
-/// A duration with a unit that fits.
-struct Took(Duration);
-
-impl fmt::Display for Took {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let millis = self.0.as_millis();
-        let text = match millis {
-            0..1_000 => format!("{millis} ms"),
-            _ => format!("{:.1} s", self.0.as_secs_f64()),
-        };
-        f.pad(&text)
-    }
 }

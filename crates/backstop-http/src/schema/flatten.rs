@@ -11,8 +11,18 @@ pub(super) type Flat<'a> = BTreeMap<&'a str, Cow<'a, Value>>;
 
 /// Keywords that constrain nothing.
 pub(super) const ANNOTATIONS: &[&str] = &[
-    "$anchor", "$id", "contentEncoding", "contentMediaType", "default", "deprecated", "description", "example",
-    "examples", "readOnly", "title", "writeOnly",
+    "$anchor",
+    "$id",
+    "contentEncoding",
+    "contentMediaType",
+    "default",
+    "deprecated",
+    "description",
+    "example",
+    "examples",
+    "readOnly",
+    "title",
+    "writeOnly",
 ];
 
 /// Keywords that a walk has dealt with before it comes to the others.
@@ -58,7 +68,10 @@ impl<'s> Writer<'s> {
         let pointer = refs::pointer(reference).map_err(|why| Unsupported::new(at.to_string(), why))?;
         if self.inlining.contains(&pointer) {
             if self.rules.refs == Refs::Inlined {
-                return Err(Unsupported::new(at.to_string(), "contains itself, which this dialect cannot express"));
+                return Err(Unsupported::new(
+                    at.to_string(),
+                    "contains itself, which this dialect cannot express",
+                ));
             }
             flat.insert("$ref", Cow::Owned(reference.clone()));
             return Ok(());
@@ -97,7 +110,10 @@ impl<'s> Writer<'s> {
                 }
                 Both::First => self.note(at, Change::Dropped(key.to_owned())),
                 Both::Nothing => {
-                    return Err(Unsupported::new(at.to_string(), format!("has `{key}`s that exclude each other")));
+                    return Err(Unsupported::new(
+                        at.to_string(),
+                        format!("has `{key}`s that exclude each other"),
+                    ));
                 }
             }
         }

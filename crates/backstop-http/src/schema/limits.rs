@@ -34,7 +34,9 @@ impl Totals<'_> {
         let several_types = map.get("type").is_some_and(Value::is_array);
         let branches = map.get("anyOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         self.unions += usize::from(several_types || !branches.is_empty());
-        for branch in branches.iter().chain(map.get("prefixItems").and_then(Value::as_array).into_iter().flatten()) {
+        for branch in
+            branches.iter().chain(map.get("prefixItems").and_then(Value::as_array).into_iter().flatten())
+        {
             self.schema(branch, at, objects, depth + 1)?;
         }
         for key in ["items", "additionalProperties"] {

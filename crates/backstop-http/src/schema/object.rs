@@ -12,11 +12,20 @@ use super::{
 };
 
 impl Writer<'_> {
-    pub(super) fn object(&mut self, out: &mut Out, flat: &Flat<'_>, at: &Path<'_>) -> Result<(), Unsupported> {
+    pub(super) fn object(
+        &mut self,
+        out: &mut Out,
+        flat: &Flat<'_>,
+        at: &Path<'_>,
+    ) -> Result<(), Unsupported> {
         let none = Map::new();
         let listed = flat.get("properties").and_then(|properties| properties.as_object()).unwrap_or(&none);
-        let required: Vec<&str> =
-            flat.get("required").into_iter().flat_map(|names| list(names)).filter_map(Value::as_str).collect();
+        let required: Vec<&str> = flat
+            .get("required")
+            .into_iter()
+            .flat_map(|names| list(names))
+            .filter_map(Value::as_str)
+            .collect();
         self.additional(out, flat, listed.is_empty(), at)?;
 
         let must: BTreeSet<&str> = required.iter().copied().collect();
@@ -45,9 +54,15 @@ impl Writer<'_> {
         let known = |name: &&str| listed.contains_key(*name);
         let optional = listed.keys().map(String::as_str).filter(|name| !must.contains(name));
         let mut seen = BTreeSet::new();
-        let order: Vec<&str> =
-            required.iter().copied().filter(known).filter(|name| seen.insert(*name)).chain(optional).collect();
-        let needed = |name: &&&str| self.rules.all_required || (must.contains(**name) && !loose.contains(**name));
+        let order: Vec<&str> = required
+            .iter()
+            .copied()
+            .filter(known)
+            .filter(|name| seen.insert(*name))
+            .chain(optional)
+            .collect();
+        let needed =
+            |name: &&&str| self.rules.all_required || (must.contains(**name) && !loose.contains(**name));
         let needed: Vec<&&str> = order.iter().filter(needed).collect();
         if !needed.is_empty() || self.rules.all_required {
             out.insert("required".to_owned(), json!(needed));

@@ -9,9 +9,14 @@ use super::{MAX_NODES, Unsupported, walk};
 /// The JSON pointer that a `$ref` holds.
 pub(super) fn pointer(reference: &Value) -> Result<String, &'static str> {
     let text = reference.as_str().ok_or("has a reference that is not a text")?;
-    let fragment = text.strip_prefix('#').ok_or("refers to another document; only references within it are followed")?;
+    let fragment =
+        text.strip_prefix('#').ok_or("refers to another document; only references within it are followed")?;
     let pointer = percent_decoded(fragment).ok_or("has a reference that cannot be read")?;
-    if pointer.is_empty() || pointer.starts_with('/') { Ok(pointer) } else { Err("refers to an anchor; use a JSON pointer") }
+    if pointer.is_empty() || pointer.starts_with('/') {
+        Ok(pointer)
+    } else {
+        Err("refers to an anchor; use a JSON pointer")
+    }
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
@@ -56,8 +61,10 @@ impl Names {
 
     fn new_name(&mut self, pointer: &str) -> String {
         let last = pointer.rsplit('/').next().unwrap_or_default();
-        let plain: String =
-            last.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' }).collect();
+        let plain: String = last
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' })
+            .collect();
         let base = if plain.is_empty() { "root".to_owned() } else { plain };
         loop {
             let count = self.taken.entry(base.clone()).or_default();

@@ -11,7 +11,9 @@ pub(super) fn restore(rendered: &Rendered, original: &Value, text: String) -> St
     let Ok(mut value) = serde_json::from_str::<Value>(&text) else { return text };
     let mut changed = false;
     if rendered.wrapped {
-        if let Some(inner) = value.as_object_mut().filter(|map| map.len() == 1).and_then(|map| map.remove(WRAPPER)) {
+        if let Some(inner) =
+            value.as_object_mut().filter(|map| map.len() == 1).and_then(|map| map.remove(WRAPPER))
+        {
             value = inner;
             changed = true;
         }
@@ -46,8 +48,12 @@ impl<'s> Nulls<'s> {
                 }
             }
             Value::Array(values) => {
-                let of_items: Vec<&Value> =
-                    all.iter().flat_map(|map| ["items", "prefixItems"].map(|key| map.get(key))).flatten().flat_map(flat).collect();
+                let of_items: Vec<&Value> = all
+                    .iter()
+                    .flat_map(|map| ["items", "prefixItems"].map(|key| map.get(key)))
+                    .flatten()
+                    .flat_map(flat)
+                    .collect();
                 for value in values {
                     changed |= self.remove(value, &of_items, depth + 1);
                 }
@@ -79,14 +85,20 @@ impl<'s> Nulls<'s> {
             && any("enum").is_none_or(|values| values.contains(&Value::Null))
             && map.get("const").is_none_or(Value::is_null)
             && target.is_none_or(|target| self.takes_null(target, depth + 1))
-            && ["anyOf", "oneOf"].iter().all(|key| any(key).is_none_or(|b| b.iter().any(|s| self.takes_null(s, depth + 1))))
-            && any("allOf").is_none_or(|branches| branches.iter().all(|schema| self.takes_null(schema, depth + 1)))
+            && ["anyOf", "oneOf"]
+                .iter()
+                .all(|key| any(key).is_none_or(|b| b.iter().any(|s| self.takes_null(s, depth + 1))))
+            && any("allOf")
+                .is_none_or(|branches| branches.iter().all(|schema| self.takes_null(schema, depth + 1)))
     }
 
     /// The schema itself, and all that it refers to or combines.
     fn expand(&self, schema: &'s Value, into: &mut Vec<&'s Map<String, Value>>, depth: usize) {
         let Some(map) = schema.as_object() else { return };
-        if depth > MAX_DEPTH || into.len() >= MOST_SCHEMAS || into.iter().any(|known| std::ptr::eq(*known, map)) {
+        if depth > MAX_DEPTH
+            || into.len() >= MOST_SCHEMAS
+            || into.iter().any(|known| std::ptr::eq(*known, map))
+        {
             return;
         }
         into.push(map);

@@ -111,7 +111,10 @@ impl<'s> Writer<'s> {
     pub(super) fn write(&mut self, mut flat: Flat<'_>, at: &Path<'_>) -> Result<Out, Unsupported> {
         if let Some(reference) = flat.remove("$ref") {
             if let Some(key) = flat.keys().find(|key| !is_annotation(key)) {
-                return Err(Unsupported::new(at.to_string(), format!("has `{key}` beside a reference to itself")));
+                return Err(Unsupported::new(
+                    at.to_string(),
+                    format!("has `{key}` beside a reference to itself"),
+                ));
             }
             for key in flat.keys() {
                 self.note(at, Change::Dropped((*key).to_owned()));
@@ -135,7 +138,10 @@ impl<'s> Writer<'s> {
         if self.circles.closes(&self.current, &pointer) {
             match self.rules.refs {
                 Refs::Defs(Recursion::Forbidden) => {
-                    return Err(Unsupported::new(at.to_string(), "contains itself, which this dialect cannot express"));
+                    return Err(Unsupported::new(
+                        at.to_string(),
+                        "contains itself, which this dialect cannot express",
+                    ));
                 }
                 Refs::Defs(Recursion::BelowOptional) => self.circular += 1,
                 Refs::Defs(Recursion::Allowed) | Refs::Inlined => {}
@@ -154,7 +160,8 @@ impl<'s> Writer<'s> {
         at: &Path<'_>,
     ) -> Result<Out, Unsupported> {
         let branches = branches.as_array().map(Vec::as_slice).unwrap_or_default();
-        let (annotations, base): (Flat<'_>, Flat<'_>) = base.into_iter().partition(|(key, _)| is_annotation(key));
+        let (annotations, base): (Flat<'_>, Flat<'_>) =
+            base.into_iter().partition(|(key, _)| is_annotation(key));
         let mut nullable = false;
         let mut written = Vec::new();
         for (index, branch) in branches.iter().enumerate() {
@@ -169,7 +176,9 @@ impl<'s> Writer<'s> {
             }
         }
         let mut out = match (written.len(), nullable) {
-            (0, false) => return Err(Unsupported::new(at.to_string(), "has alternatives that nothing satisfies")),
+            (0, false) => {
+                return Err(Unsupported::new(at.to_string(), "has alternatives that nothing satisfies"));
+            }
             (0, true) => self.null(),
             (1, _) => self.alone(written.remove(0), nullable),
             (_, _) => Out::from_iter([("anyOf".to_owned(), json!(written))]),
@@ -197,7 +206,11 @@ impl<'s> Writer<'s> {
 
     /// A single alternative needs no list, unless it is a reference, which takes no siblings.
     fn alone(&self, only: Out, nullable: bool) -> Out {
-        if only.contains_key("$ref") && !nullable { Out::from_iter([("anyOf".to_owned(), json!([only]))]) } else { only }
+        if only.contains_key("$ref") && !nullable {
+            Out::from_iter([("anyOf".to_owned(), json!([only]))])
+        } else {
+            only
+        }
     }
 
     fn null(&self) -> Out {
@@ -219,7 +232,9 @@ impl<'s> Writer<'s> {
         let fixed = out.contains_key("enum") || out.contains_key("const");
         match out.get_mut("type").filter(|_| !fixed) {
             Some(kind @ Value::String(_)) if kind != "null" => *kind = json!([kind.take(), "null"]),
-            Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => kinds.push(json!("null")),
+            Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => {
+                kinds.push(json!("null"))
+            }
             Some(_) => {}
             None => {
                 let description = out.remove("description");
@@ -236,17 +251,24 @@ impl<'s> Writer<'s> {
     }
 
     pub(super) fn resolve(&self, pointer: &str, at: &Path<'_>) -> Result<&'s Value, Unsupported> {
-        let missing = || Unsupported::new(at.to_string(), format!("refers to {pointer:?}, which is not there"));
+        let missing =
+            || Unsupported::new(at.to_string(), format!("refers to {pointer:?}, which is not there"));
         self.root.pointer(pointer).ok_or_else(missing)
     }
 
     /// A schema's keywords; `true` has none.
-    pub(super) fn as_map<'a>(&self, schema: &'a Value, at: &Path<'_>) -> Result<&'a Map<String, Value>, Unsupported> {
+    pub(super) fn as_map<'a>(
+        &self,
+        schema: &'a Value,
+        at: &Path<'_>,
+    ) -> Result<&'a Map<String, Value>, Unsupported> {
         static ANYTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         match schema {
             Value::Object(map) => Ok(map),
             Value::Bool(true) => Ok(&ANYTHING),
-            Value::Bool(false) => Err(Unsupported::new(at.to_string(), "is `false`, which nothing satisfies")),
+            Value::Bool(false) => {
+                Err(Unsupported::new(at.to_string(), "is `false`, which nothing satisfies"))
+            }
             _ => Err(Unsupported::new(at.to_string(), "is not a schema")),
         }
     }

@@ -14,8 +14,16 @@ const LONGEST_CONSTRAINT: usize = 120;
 
 /// Keywords that shape a schema and are written by other functions.
 const SHAPE: &[&str] = &[
-    "additionalProperties", "const", "description", "enum", "items", "nullable", "prefixItems", "properties",
-    "required", "type",
+    "additionalProperties",
+    "const",
+    "description",
+    "enum",
+    "items",
+    "nullable",
+    "prefixItems",
+    "properties",
+    "required",
+    "type",
 ];
 
 impl Writer<'_> {
@@ -38,14 +46,22 @@ impl Writer<'_> {
 
     fn untyped(&mut self, flat: Flat<'_>, at: &Path<'_>) -> Result<Out, Unsupported> {
         if !self.rules.untyped {
-            return Err(Unsupported::new(at.to_string(), "takes any value, which this dialect cannot express"));
+            return Err(Unsupported::new(
+                at.to_string(),
+                "takes any value, which this dialect cannot express",
+            ));
         }
         let mut out = Out::new();
         self.keywords(&mut out, "", flat, at);
         Ok(out)
     }
 
-    fn several_types(&mut self, kinds: &[String], flat: &Flat<'_>, at: &Path<'_>) -> Result<Out, Unsupported> {
+    fn several_types(
+        &mut self,
+        kinds: &[String],
+        flat: &Flat<'_>,
+        at: &Path<'_>,
+    ) -> Result<Out, Unsupported> {
         let scalars = kinds.iter().all(|kind| !matches!(kind.as_str(), "array" | "object"));
         let plain = flat.keys().all(|key| *key == "type" || is_annotation(key));
         let mut out = Out::new();
@@ -54,7 +70,8 @@ impl Writer<'_> {
             self.annotate(&mut out, flat.clone(), at);
             return Ok(out);
         }
-        let (annotations, rest): (Flat<'_>, Flat<'_>) = flat.clone().into_iter().partition(|(key, _)| is_annotation(key));
+        let (annotations, rest): (Flat<'_>, Flat<'_>) =
+            flat.clone().into_iter().partition(|(key, _)| is_annotation(key));
         let branches = kinds
             .iter()
             .map(|kind| self.deeper(at, |writer| writer.one_type(kind, of_kind(&rest, kind), at)))
@@ -77,7 +94,13 @@ impl Writer<'_> {
     }
 
     /// Writes `enum` and `const`; tells whether null is among the values.
-    fn values(&mut self, out: &mut Out, kind: &str, flat: &Flat<'_>, at: &Path<'_>) -> Result<bool, Unsupported> {
+    fn values(
+        &mut self,
+        out: &mut Out,
+        kind: &str,
+        flat: &Flat<'_>,
+        at: &Path<'_>,
+    ) -> Result<bool, Unsupported> {
         let keyword = if flat.contains_key("const") { "const" } else { "enum" };
         let Some(listed) = flat.get(keyword) else { return Ok(false) };
         let mut values = if keyword == "const" { vec![&**listed] } else { list(listed) };
@@ -144,8 +167,10 @@ impl Writer<'_> {
 
     /// Writes all keywords that shape nothing.
     fn keywords(&mut self, out: &mut Out, kind: &str, flat: Flat<'_>, at: &Path<'_>) {
-        let (annotations, constraints): (Flat<'_>, Flat<'_>) =
-            flat.into_iter().filter(|(key, _)| !SHAPE.contains(key) || *key == "description").partition(|(key, _)| is_annotation(key));
+        let (annotations, constraints): (Flat<'_>, Flat<'_>) = flat
+            .into_iter()
+            .filter(|(key, _)| !SHAPE.contains(key) || *key == "description")
+            .partition(|(key, _)| is_annotation(key));
         for (key, value) in constraints {
             if !is_well_formed(key, &value) {
                 self.note(at, Change::Dropped(key.to_owned()));
@@ -170,7 +195,9 @@ impl Writer<'_> {
             ("pattern", Value::String(pattern)) => {
                 self.rules.patterns == Patterns::All || (pattern.starts_with('^') && pattern.ends_with('$'))
             }
-            ("minItems", count) => self.rules.min_items.is_none_or(|most| count.as_u64().is_some_and(|n| n <= most)),
+            ("minItems", count) => {
+                self.rules.min_items.is_none_or(|most| count.as_u64().is_some_and(|n| n <= most))
+            }
             _ => true,
         }
     }
@@ -233,7 +260,9 @@ fn kinds(flat: &Flat<'_>) -> Vec<String> {
         () if speaks(&["properties", "required", "additionalProperties", "patternProperties"]) => "object",
         () if speaks(&["items", "prefixItems", "minItems", "maxItems"]) => "array",
         () if speaks(&["pattern", "minLength", "maxLength", "format"]) => "string",
-        () if speaks(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) => "number",
+        () if speaks(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) => {
+            "number"
+        }
         () => return Vec::new(),
     };
     vec![kind.to_owned()]
@@ -267,15 +296,23 @@ fn of_kind<'a>(flat: &Flat<'a>, kind: &str) -> Flat<'a> {
 /// The types that a keyword constrains; `None`: all of them.
 fn about(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
-        "properties" | "required" | "additionalProperties" | "patternProperties" | "propertyNames"
-        | "minProperties" | "maxProperties" | "dependentRequired" | "dependentSchemas" | "unevaluatedProperties" => {
-            &["object"]
-        }
+        "properties"
+        | "required"
+        | "additionalProperties"
+        | "patternProperties"
+        | "propertyNames"
+        | "minProperties"
+        | "maxProperties"
+        | "dependentRequired"
+        | "dependentSchemas"
+        | "unevaluatedProperties" => &["object"],
         "items" | "prefixItems" | "minItems" | "maxItems" | "uniqueItems" | "contains" | "minContains"
         | "maxContains" | "unevaluatedItems" | "additionalItems" => &["array"],
         "pattern" | "minLength" | "maxLength" => &["string"],
         "format" => &["string", "number", "integer"],
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => &["number", "integer"],
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+            &["number", "integer"]
+        }
         _ => return None,
     })
 }
@@ -284,7 +321,9 @@ fn about(key: &str) -> Option<&'static [&'static str]> {
 fn is_well_formed(key: &str, value: &Value) -> bool {
     match key {
         "format" | "pattern" => value.is_string(),
-        "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => value.is_u64(),
+        "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => {
+            value.is_u64()
+        }
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => value.is_number(),
         _ => true,
     }

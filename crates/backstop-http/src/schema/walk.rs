@@ -3,8 +3,17 @@
 use serde_json::{Map, Value};
 
 const ONE: &[&str] = &[
-    "additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then",
-    "unevaluatedItems", "unevaluatedProperties",
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
 ];
 const LISTS: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 const MAPS: &[&str] = &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
@@ -37,7 +46,9 @@ pub(super) fn try_children_mut<E>(
         let keyword = keyword.as_str();
         match value {
             Value::Object(schemas) if MAPS.contains(&keyword) => {
-                schemas.iter_mut().try_for_each(|(name, schema)| visit(keyword, Place::Name(name), schema))?;
+                schemas
+                    .iter_mut()
+                    .try_for_each(|(name, schema)| visit(keyword, Place::Name(name), schema))?;
             }
             Value::Array(schemas) if LISTS.contains(&keyword) => {
                 let mut schemas = schemas.iter_mut().enumerate();

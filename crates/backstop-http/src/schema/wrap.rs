@@ -67,7 +67,10 @@ fn check(schema: &mut Value, at: &Path<'_>, moves: bool, depth: usize) -> Result
         let pointer = refs::pointer(reference).map_err(|why| Unsupported::new(at.to_string(), why))?;
         let stays = pointer.starts_with("/$defs/") || pointer.starts_with("/definitions/");
         if moves && !stays {
-            *reference = json!(format!("#/properties/{WRAPPER}{}", reference.as_str().unwrap_or("#").trim_start_matches('#')));
+            *reference = json!(format!(
+                "#/properties/{WRAPPER}{}",
+                reference.as_str().unwrap_or("#").trim_start_matches('#')
+            ));
         }
     }
     walk::try_children_mut(map, |keyword, place, child| {

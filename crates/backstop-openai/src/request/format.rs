@@ -62,7 +62,9 @@ impl Format {
     /// The answer's text in the form of the caller's schema.
     pub(crate) fn restore(&self, text: String) -> String {
         match self {
-            Self::Schema { form, .. } | Self::Prompt { form, .. } => form.rendered.restore(&form.original, text),
+            Self::Schema { form, .. } | Self::Prompt { form, .. } => {
+                form.rendered.restore(&form.original, text)
+            }
             Self::Text | Self::Json { .. } => text,
         }
     }
@@ -147,7 +149,10 @@ impl Serialize for ResponseFormat<'_> {
             Self::JsonObject => map.serialize_entry("type", "json_object")?,
             Self::JsonSchema { name, strict, form } => {
                 map.serialize_entry("type", "json_schema")?;
-                map.serialize_entry("json_schema", &Named { name, strict: *strict, schema: form.rendered.wire() })?;
+                map.serialize_entry(
+                    "json_schema",
+                    &Named { name, strict: *strict, schema: form.rendered.wire() },
+                )?;
             }
         }
         map.end()

@@ -2,8 +2,13 @@
 
 use std::fmt;
 
-use backstop_core::{Attempt, FailureKind, Media, MediaSource, Message, Part, ProviderError, Role, ToolCall, ToolResult};
-use serde::{Serialize, Serializer, ser::{SerializeMap, SerializeSeq}};
+use backstop_core::{
+    Attempt, FailureKind, Media, MediaSource, Message, Part, ProviderError, Role, ToolCall, ToolResult,
+};
+use serde::{
+    Serialize, Serializer,
+    ser::{SerializeMap, SerializeSeq},
+};
 
 use super::Format;
 use crate::models::{ModelTraits, SystemRole};

@@ -2,7 +2,10 @@
 
 /// A name without case, blanks, `_` and `-`.
 pub(super) fn squash(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '_' | '-') && !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-') && !c.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// The index of the one candidate that is the name but for case and outer blanks; failing that, but for `_`, `-` and

@@ -49,8 +49,11 @@ impl Walk<'_> {
         if absent.is_empty() {
             return;
         }
-        let strangers: Vec<(String, String)> =
-            map.keys().filter(|name| !properties.contains_key(*name)).map(|name| (squash(name), name.clone())).collect();
+        let strangers: Vec<(String, String)> = map
+            .keys()
+            .filter(|name| !properties.contains_key(*name))
+            .map(|name| (squash(name), name.clone()))
+            .collect();
         for name in absent {
             let squashed = squash(name);
             let twins = properties.keys().filter(|other| squash(other) == squashed).count();

@@ -30,7 +30,10 @@ fn from_text(text: &str, wanted: Type, types: &[Type]) -> Option<Converted> {
     match wanted {
         Type::Integer => integer(text).or_else(|| {
             // `3.0`, where a plain number would not do.
-            let whole = text.split_once('.').filter(|(_, zeros)| zeros.bytes().all(|b| b == b'0') && !zeros.is_empty())?.0;
+            let whole = text
+                .split_once('.')
+                .filter(|(_, zeros)| zeros.bytes().all(|b| b == b'0') && !zeros.is_empty())?
+                .0;
             if types.contains(&Type::Number) { None } else { integer(whole) }
         }),
         Type::Number => number(text),
@@ -73,7 +76,9 @@ fn number(text: &str) -> Option<Converted> {
 fn from_number(number: &Number, wanted: Type, eager: bool) -> Option<Converted> {
     match wanted {
         Type::Integer => whole(number).map(|n| (Value::Number(n), CoercionKind::FloatToInteger)),
-        Type::String if !number.is_f64() => Some((Value::String(number.to_string()), CoercionKind::IntegerToString)),
+        Type::String if !number.is_f64() => {
+            Some((Value::String(number.to_string()), CoercionKind::IntegerToString))
+        }
         Type::String if eager => Some((Value::String(number.to_string()), CoercionKind::FloatToString)),
         Type::Boolean if eager => match number.as_u64() {
             Some(0) => Some((Value::Bool(false), CoercionKind::WordToBool)),
@@ -124,7 +129,8 @@ fn likely_number(text: &str) -> Option<Converted> {
     let body = body.trim_start_matches(['$', '€', '£', '¥']).trim_start();
     let (whole, fraction) = body.split_once('.').map_or((body, None), |(w, f)| (w, Some(f)));
     let groups: Vec<&str> = whole.split(',').collect();
-    let grouped = groups.iter().skip(1).all(|g| g.len() == 3) && groups.first().is_some_and(|g| !g.is_empty() && g.len() <= 3);
+    let grouped = groups.iter().skip(1).all(|g| g.len() == 3)
+        && groups.first().is_some_and(|g| !g.is_empty() && g.len() <= 3);
     if groups.len() > 1 && !grouped {
         return None;
     }

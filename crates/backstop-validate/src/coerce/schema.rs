@@ -49,7 +49,9 @@ impl Type {
 pub(super) fn types(schema: &Map<String, Value>) -> Option<Vec<Type>> {
     match schema.get("type") {
         Some(Value::String(name)) => Type::from_name(name).map(|t| vec![t]),
-        Some(Value::Array(names)) => Some(names.iter().filter_map(|n| Type::from_name(n.as_str()?)).collect()),
+        Some(Value::Array(names)) => {
+            Some(names.iter().filter_map(|n| Type::from_name(n.as_str()?)).collect())
+        }
         _ if schema.contains_key("properties") => Some(vec![Type::Object]),
         _ if schema.contains_key("items") => Some(vec![Type::Array]),
         _ => None,
@@ -88,7 +90,8 @@ pub(super) fn requires(schema: &Map<String, Value>, name: &str) -> bool {
 
 /// Whether a schema forbids properties it does not name.
 pub(super) fn is_closed(schema: &Map<String, Value>) -> bool {
-    schema.get("additionalProperties") == Some(&Value::Bool(false)) && !schema.contains_key("patternProperties")
+    schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && !schema.contains_key("patternProperties")
 }
 
 /// The schema of the item at an index.

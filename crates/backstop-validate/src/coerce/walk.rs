@@ -7,8 +7,8 @@ use super::names::{named_in, same_name};
 use super::scalars::convert;
 use super::schema::{Type, item_schema, listed, resolve, types, variants};
 use super::{Coercion, CoercionKind, Mode};
-use crate::json::{self, Policy};
 use crate::json::pointer::{Segment, push};
+use crate::json::{self, Policy};
 
 /// Deepest nesting that is looked at; what lies deeper stays as it is.
 pub(super) const MAX_DEPTH: usize = 48;
@@ -75,13 +75,21 @@ impl<'s> Walk<'s> {
             return self.listed(value, values, types(schema));
         }
         match types(schema) {
-            Some(types) if !types.iter().any(|t| t.holds(&value)) => self.other_type(value, schema, &types, depth),
+            Some(types) if !types.iter().any(|t| t.holds(&value)) => {
+                self.other_type(value, schema, &types, depth)
+            }
             _ => self.members(value, schema, depth),
         }
     }
 
     /// At a member: the same with the path one step longer.
-    pub(super) fn member(&mut self, value: Value, segment: Segment<'_>, schema: &Value, depth: usize) -> Value {
+    pub(super) fn member(
+        &mut self,
+        value: Value,
+        segment: Segment<'_>,
+        schema: &Value,
+        depth: usize,
+    ) -> Value {
         let len = self.path.len();
         push(&mut self.path, segment);
         let value = self.value(value, schema, depth + 1);
@@ -135,7 +143,8 @@ impl<'s> Walk<'s> {
             let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
             let spelled = same_name(text, &names).map(|i| (i, CoercionKind::EnumSpelling));
             let eager = self.mode == Mode::Eager;
-            let named = || named_in(text, &names).filter(|_| eager).map(|i| (i, CoercionKind::EnumInSentence));
+            let named =
+                || named_in(text, &names).filter(|_| eager).map(|i| (i, CoercionKind::EnumInSentence));
             if let Some((index, kind)) = spelled.or_else(named) {
                 if let Some(name) = names.get(index) {
                     self.note(kind);
@@ -143,7 +152,8 @@ impl<'s> Walk<'s> {
                 }
             }
         }
-        let types = types.unwrap_or_else(|| vec![Type::Integer, Type::Number, Type::Boolean, Type::Null, Type::String]);
+        let types = types
+            .unwrap_or_else(|| vec![Type::Integer, Type::Number, Type::Boolean, Type::Null, Type::String]);
         match convert(&value, &types, self.mode) {
             Some((converted, kind)) if values.contains(&converted) => {
                 self.note(kind);
@@ -154,7 +164,13 @@ impl<'s> Walk<'s> {
     }
 
     /// The value is of none of the types that are wanted.
-    fn other_type(&mut self, value: Value, schema: &Map<String, Value>, types: &[Type], depth: usize) -> Value {
+    fn other_type(
+        &mut self,
+        value: Value,
+        schema: &Map<String, Value>,
+        types: &[Type],
+        depth: usize,
+    ) -> Value {
         if let Some((converted, kind)) = convert(&value, types, self.mode) {
             self.note(kind);
             return converted;
@@ -206,7 +222,10 @@ impl<'s> Walk<'s> {
 
     fn items_conform(&mut self, array: &Value, schema: &Map<String, Value>) -> bool {
         let items = array.as_array().map_or(&[][..], Vec::as_slice);
-        items.iter().enumerate().all(|(i, item)| item_schema(schema, i).is_none_or(|sub| self.conforms(item, sub)))
+        items
+            .iter()
+            .enumerate()
+            .all(|(i, item)| item_schema(schema, i).is_none_or(|sub| self.conforms(item, sub)))
     }
 }
 
@@ -217,6 +236,7 @@ fn parse_container(value: &Value, types: &[Type]) -> Option<Value> {
         return None;
     }
     let inner = json::Extractor::new().policy(Policy::Strict).extract(text).ok()?;
-    let whole = inner.repairs.is_empty() && [Type::Object, Type::Array].iter().any(|t| types.contains(t) && t.holds(&inner.value));
+    let whole = inner.repairs.is_empty()
+        && [Type::Object, Type::Array].iter().any(|t| types.contains(t) && t.holds(&inner.value));
     whole.then_some(inner.value)
 }

@@ -103,7 +103,12 @@ pub(crate) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(cursor: Cursor<'a>, limits: Limits, options: Options, not_strict: Option<usize>) -> Self {
+    pub(crate) fn new(
+        cursor: Cursor<'a>,
+        limits: Limits,
+        options: Options,
+        not_strict: Option<usize>,
+    ) -> Self {
         Self { cursor, limits, options, fence: None, fences: 0, not_strict, found: Found::default() }
     }
 
@@ -225,10 +230,12 @@ impl<'a> Scan<'a> {
     /// A fence around a number, string or literal.
     fn fenced_scalar(&mut self, from: usize, to: usize) {
         let body = self.cursor.slice(from, to);
-        let Some((source, fence_at)) = self.fence.as_ref().map(|(n, fence)| (Source::Fence(*n), fence.at)) else {
+        let Some((source, fence_at)) = self.fence.as_ref().map(|(n, fence)| (Source::Fence(*n), fence.at))
+        else {
             return;
         };
-        if body.trim().is_empty() || self.found.candidates.last().is_some_and(|last| last.span.start >= from) {
+        if body.trim().is_empty() || self.found.candidates.last().is_some_and(|last| last.span.start >= from)
+        {
             return;
         }
         let mut log = RepairLog::new(self.limits.max_repairs);
@@ -239,14 +246,17 @@ impl<'a> Scan<'a> {
         self.cursor.steps += steps;
         if let (Ok(value), true) = (value, done) {
             let reading = Reading::Value(value);
-            let candidate = Candidate { span: from..to, source, reading, log, weak: true, fence_at: Some(fence_at) };
+            let candidate =
+                Candidate { span: from..to, source, reading, log, weak: true, fence_at: Some(fence_at) };
             self.found.candidates.push(candidate);
         }
     }
 
     fn place(&self) -> Place {
         match (&self.fence, self.found.prose) {
-            (Some((_, fence)), _) if self.cursor.slice(fence.end, self.cursor.pos).trim().is_empty() => Place::Start,
+            (Some((_, fence)), _) if self.cursor.slice(fence.end, self.cursor.pos).trim().is_empty() => {
+                Place::Start
+            }
             (None, None) if self.found.candidates.is_empty() => Place::Start,
             _ => Place::Prose,
         }
@@ -336,7 +346,9 @@ impl<'a> Scan<'a> {
     fn keep(&mut self, span: Range<usize>, reading: Reading, log: RepairLog, place: Place) {
         self.cursor.pos = span.end;
         let weak = match &reading {
-            Reading::Value(value) => place == Place::Prose && plausible::may_be_prose(&self.cursor, &span, value),
+            Reading::Value(value) => {
+                place == Place::Prose && plausible::may_be_prose(&self.cursor, &span, value)
+            }
             _ => false,
         };
         let reading = match self.loses_members(span.end) {

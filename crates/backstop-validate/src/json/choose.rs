@@ -97,7 +97,9 @@ impl Choice<'_> {
             let reading = std::mem::replace(&mut candidate.reading, Reading::Value(Value::Null));
             let (value, cut) = match reading {
                 Reading::Value(value) => (value, None),
-                Reading::Cut { at, partial: Some(value) } if self.policy == Policy::Salvage => (value, Some(at)),
+                Reading::Cut { at, partial: Some(value) } if self.policy == Policy::Salvage => {
+                    (value, Some(at))
+                }
                 other => {
                     blocked.get_or_insert(unreadable(other));
                     continue;

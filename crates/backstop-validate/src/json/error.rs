@@ -78,7 +78,9 @@ pub enum ExtractError {
     #[error("the JSON was cut off {0}: raise the token limit, or ask for a shorter answer")]
     Truncated(Truncation),
     /// Several different values would do.
-    #[error("{count} different values would do: ask for one, give a schema that tells them apart, or allow the first or last")]
+    #[error(
+        "{count} different values would do: ask for one, give a schema that tells them apart, or allow the first or last"
+    )]
     Ambiguous {
         /// How many different values there are.
         count: usize,

@@ -245,7 +245,9 @@ impl Extractor {
         const LONGEST: usize = 64;
         let trimmed = text.get(start..).unwrap_or_default().trim_end();
         let quoted = trimmed.starts_with(['\'', '"', '“', '‘', '`']);
-        if trimmed.len() > LONGEST || !(quoted || trimmed.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-._".contains(&b))) {
+        if trimmed.len() > LONGEST
+            || !(quoted || trimmed.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-._".contains(&b)))
+        {
             return 0;
         }
         // The blank marks the word's end; without it the text would count as cut.

@@ -32,7 +32,10 @@ pub(crate) fn fence_at(cursor: &mut Cursor<'_>, at: usize, open: Option<&Fence>)
     }
     let len = end - at;
     let word_start = end;
-    while cursor.byte_at(end).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'+' | b'-' | b'#')) {
+    while cursor
+        .byte_at(end)
+        .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'+' | b'-' | b'#'))
+    {
         end += 1;
     }
     cursor.looked(at, end);
@@ -43,7 +46,9 @@ pub(crate) fn fence_at(cursor: &mut Cursor<'_>, at: usize, open: Option<&Fence>)
         end = word_start;
     }
     let fence = len >= 3
-        || len == 2 && mark == b'`' && (tagged && word.eq_ignore_ascii_case("json") || open.is_some_and(|o| o.len == 2));
+        || len == 2
+            && mark == b'`'
+            && (tagged && word.eq_ignore_ascii_case("json") || open.is_some_and(|o| o.len == 2));
     fence.then_some(Fence { at, mark, len, tagged, end })
 }
 

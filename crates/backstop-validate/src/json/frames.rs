@@ -9,10 +9,19 @@ use super::pointer::Segment;
 pub(crate) enum Frame {
     Array(Vec<Value>),
     /// `(…)`: an array if it holds a comma, otherwise just its one value.
-    Tuple { items: Vec<Value>, comma: bool },
-    Object { map: Map<String, Value>, key: Option<String> },
+    Tuple {
+        items: Vec<Value>,
+        comma: bool,
+    },
+    Object {
+        map: Map<String, Value>,
+        key: Option<String>,
+    },
     /// An object inside an array that lacks its braces.
-    Bare { map: Map<String, Value>, key: Option<String> },
+    Bare {
+        map: Map<String, Value>,
+        key: Option<String>,
+    },
     /// The outer brace of `{{`, which stands for nothing; the object inside it, once that is closed.
     Ghost(Option<Value>),
 }
@@ -47,15 +56,17 @@ impl Frame {
     pub(crate) fn put(&mut self, value: Value) -> Option<String> {
         match self {
             Self::Array(items) | Self::Tuple { items, .. } => items.push(value),
-            Self::Object { map, key } | Self::Bare { map, key } => match map.entry(key.take().unwrap_or_default()) {
-                Entry::Vacant(entry) => {
-                    entry.insert(value);
+            Self::Object { map, key } | Self::Bare { map, key } => {
+                match map.entry(key.take().unwrap_or_default()) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(value);
+                    }
+                    Entry::Occupied(mut entry) => {
+                        entry.insert(value);
+                        return Some(entry.key().clone());
+                    }
                 }
-                Entry::Occupied(mut entry) => {
-                    entry.insert(value);
-                    return Some(entry.key().clone());
-                }
-            },
+            }
             Self::Ghost(inner) => *inner = Some(value),
         }
         None

@@ -202,9 +202,13 @@ mod tests {
 
     #[test]
     fn odd_forms_with_one_reading_are_numbers() {
-        for (text, number) in
-            [("+1", json!(1)), (".5", json!(0.5)), ("-.5e2", json!(-50.0)), ("5.", json!(5)), ("1_000.2_5", json!(1000.25))]
-        {
+        for (text, number) in [
+            ("+1", json!(1)),
+            (".5", json!(0.5)),
+            ("-.5e2", json!(-50.0)),
+            ("5.", json!(5)),
+            ("1_000.2_5", json!(1000.25)),
+        ] {
             assert!(matches!(read_loose(text), Loose::Form(_)), "{text}");
             assert_eq!(value(read_loose(text)), number, "{text}");
         }
@@ -212,8 +216,26 @@ mod tests {
 
     #[test]
     fn words_that_only_look_like_numbers_stay_words() {
-        for text in ["007", "-05", "1.1.1", "10-20", "1/3", "2024-01-02", "1__0", "_1", "12a", "0x10", "e5", "-e5", "+"] {
-            assert!(matches!(read_loose(text), Loose::Word | Loose::Broken(None)), "{text}: {:?}", read_loose(text));
+        for text in [
+            "007",
+            "-05",
+            "1.1.1",
+            "10-20",
+            "1/3",
+            "2024-01-02",
+            "1__0",
+            "_1",
+            "12a",
+            "0x10",
+            "e5",
+            "-e5",
+            "+",
+        ] {
+            assert!(
+                matches!(read_loose(text), Loose::Word | Loose::Broken(None)),
+                "{text}: {:?}",
+                read_loose(text)
+            );
         }
     }
 

@@ -25,7 +25,9 @@ pub(crate) fn opens_value(cursor: &mut Cursor<'_>, at: usize, place: Place) -> b
     cursor.looked(at, next);
     let Some(byte) = cursor.byte_at(next) else { return cursor.byte_at(at) != Some(b'(') };
     match cursor.byte_at(at) {
-        Some(b'(') => place == Place::Start && matches!(byte, b'(' | b'[' | b'{' | b'"' | b'\'' | b'0'..=b'9' | b'-'),
+        Some(b'(') => {
+            place == Place::Start && matches!(byte, b'(' | b'[' | b'{' | b'"' | b'\'' | b'0'..=b'9' | b'-')
+        }
         Some(b'{') => match byte {
             b'"' | b'\'' | b'}' | b'/' | b'#' | b'.' | b'\\' | b',' | b']' => true,
             b'{' => doubled(cursor, next, place),
@@ -33,7 +35,9 @@ pub(crate) fn opens_value(cursor: &mut Cursor<'_>, at: usize, place: Place) -> b
         },
         _ => match byte {
             b'`' => false,
-            b'"' | b'\'' | b'{' | b'[' | b']' | b'/' | b'0'..=b'9' | b'-' | b',' | b'.' | b'\\' | b'}' => true,
+            b'"' | b'\'' | b'{' | b'[' | b']' | b'/' | b'0'..=b'9' | b'-' | b',' | b'.' | b'\\' | b'}' => {
+                true
+            }
             _ => is_quote(cursor, next) || place == Place::Start || words_and_closer(cursor, next),
         },
     }

@@ -2,16 +2,7 @@
 
 use std::fmt;
 
-/// How sure a repair is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Risk {
-    /// There is one reading, and it was taken: a comment, a trailing comma, a fence.
-    Cosmetic,
-    /// Nearly always right: an unescaped quote inside a string, a missing bracket that only fits in one place.
-    Structural,
-    /// May well be wrong. Never done unless asked for with [`Policy::Salvage`](super::Policy::Salvage).
-    Guess,
-}
+pub use backstop_core::Risk;
 
 macro_rules! repair_kinds {
     ($($(#[$doc:meta])* $name:ident = $word:literal, $risk:ident;)*) => {

@@ -165,7 +165,8 @@ impl Tolerant<'_> {
         let mut end = at;
         let mut parens = 0_usize;
         while let Some(byte) = self.cursor.byte_at(end) {
-            let blank_before = end > at && self.cursor.byte_before(end).is_some_and(|b| b.is_ascii_whitespace());
+            let blank_before =
+                end > at && self.cursor.byte_before(end).is_some_and(|b| b.is_ascii_whitespace());
             match byte {
                 b'(' => parens += 1,
                 b')' if parens > 0 => parens -= 1,

@@ -76,7 +76,8 @@ impl Tolerant<'_> {
             (Some(b'}' | b']' | b')'), None) => true,
             (Some(_), None) => true,
             (Some(b'}' | b']' | b')'), Some(_)) => {
-                depth.checked_sub(1).and_then(|i| self.stack.get(i)).map(Frame::closer) == self.cursor.byte_at(next)
+                depth.checked_sub(1).and_then(|i| self.stack.get(i)).map(Frame::closer)
+                    == self.cursor.byte_at(next)
             }
             (Some(b','), Some(is_object)) => {
                 let member = self.trivia_end(next + 1);

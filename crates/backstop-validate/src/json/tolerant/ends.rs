@@ -5,8 +5,8 @@
 //! of the text. Whether the *text before* the quote ends like a finished member shows where a closing quote was
 //! forgotten.
 
-use super::quoted::{Quote, Role};
 use super::Tolerant;
+use super::quoted::{Quote, Role};
 use crate::json::frames::Frame;
 
 /// What a quote inside a string is.
@@ -15,7 +15,9 @@ pub(super) enum Verdict {
     End,
     Inner,
     /// It opens the next string; this one ended at `end` without a quote.
-    Missing { end: usize },
+    Missing {
+        end: usize,
+    },
 }
 
 /// Where on the current line the next `"}` stands, found at most once per stretch of text.
@@ -106,7 +108,9 @@ impl Tolerant<'_> {
             b':' => self.is_first_item() && self.colon_before_value(next),
             b'`' if self.cursor.starts_with_at(next, "```") => self.fence_ends_line(next),
             _ if self.has_line_break(after, next) => !self.blank_before(at) || self.quote_at(next).is_some(),
-            _ if self.quote_at(next).is_some_and(|other| other == quote) => next > after || !self.blank_before(at),
+            _ if self.quote_at(next).is_some_and(|other| other == quote) => {
+                next > after || !self.blank_before(at)
+            }
             _ => next > after && !self.blank_before(at) && self.starts_value(next),
         }
     }
@@ -161,7 +165,12 @@ impl Tolerant<'_> {
         while let Some(byte) = self.cursor.byte_at(at) {
             match byte {
                 b'\n' | b'{' => return (at, false),
-                b'"' if self.cursor.slice(at + 1, self.cursor.len().min(at + 3)).trim_start().starts_with('}') => {
+                b'"' if self
+                    .cursor
+                    .slice(at + 1, self.cursor.len().min(at + 3))
+                    .trim_start()
+                    .starts_with('}') =>
+                {
                     return (at, true);
                 }
                 _ => at += 1,

@@ -28,10 +28,17 @@ use super::repair::{Repair, RepairKind, RepairLog, Risk};
 pub(crate) enum End {
     Value(Value),
     /// The text ended first. What was there, closed, if guesses are allowed.
-    Cut { at: Truncation, partial: Option<Value> },
+    Cut {
+        at: Truncation,
+        partial: Option<Value>,
+    },
     /// Only a repair that is not allowed would help.
     NotAllowed(Repair),
-    Damaged { offset: usize, pointer: String, expected: &'static str },
+    Damaged {
+        offset: usize,
+        pointer: String,
+        expected: &'static str,
+    },
     TooDeep(usize),
 }
 

@@ -124,9 +124,14 @@ impl Tolerant<'_> {
             return 3;
         }
         let opens_word = self.cursor.char_at(after).is_some_and(char::is_alphanumeric);
-        let opens_literal = self.literal_at(after).is_some() || self.cursor.byte_at(after).is_some_and(|b| b.is_ascii_digit());
+        let opens_literal = self.literal_at(after).is_some()
+            || self.cursor.byte_at(after).is_some_and(|b| b.is_ascii_digit());
         // `{"" 1}` and `["" null]` lack a colon or comma; `""key""` has too many quotes.
-        if opens_word && (role == Role::Key || !opens_literal || self.doubled_ahead(quote, after)) { 2 } else { 0 }
+        if opens_word && (role == Role::Key || !opens_literal || self.doubled_ahead(quote, after)) {
+            2
+        } else {
+            0
+        }
     }
 
     /// Whether the next quote is doubled too.
@@ -238,7 +243,8 @@ impl Tolerant<'_> {
             Escape::Unknown => {
                 self.note(RepairKind::InvalidEscape, at);
                 // `\'` is an escape everywhere but in JSON; any other backslash may be part of a path or a formula.
-                let quotes = self.closes(quote, at + 1).is_some() || self.cursor.byte_at(at + 1) == Some(b'\'');
+                let quotes =
+                    self.closes(quote, at + 1).is_some() || self.cursor.byte_at(at + 1) == Some(b'\'');
                 if quotes {
                     self.cursor.advance(1);
                     let c = self.cursor.char_at(at + 1).unwrap_or('\'');

@@ -58,7 +58,8 @@ impl Tolerant<'_> {
                 Some(b'/') => Some((Piece::Comment, self.line_end(at))),
                 Some(b'*') => {
                     let body = cursor.text().as_bytes().get(at + 2..).unwrap_or_default();
-                    let end = memchr::memmem::find(body, b"*/").map_or(cursor.len(), |found| at + 2 + found + 2);
+                    let end =
+                        memchr::memmem::find(body, b"*/").map_or(cursor.len(), |found| at + 2 + found + 2);
                     Some((Piece::Comment, end))
                 }
                 _ => None,
@@ -110,7 +111,9 @@ impl Tolerant<'_> {
     pub(super) fn starts_value(&self, at: usize) -> bool {
         match self.cursor.byte_at(at) {
             Some(b'{' | b'[' | b'0'..=b'9') => true,
-            Some(b'-' | b'+' | b'.') => self.cursor.byte_at(at + 1).is_some_and(|b| b.is_ascii_digit() || b == b'.'),
+            Some(b'-' | b'+' | b'.') => {
+                self.cursor.byte_at(at + 1).is_some_and(|b| b.is_ascii_digit() || b == b'.')
+            }
             Some(_) => self.quote_at(at).is_some() || self.literal_at(at).is_some(),
             None => false,
         }

@@ -1,0 +1,239 @@
+//! Typed extraction on a chain.
+
+use std::{fmt, future::IntoFuture, marker::PhantomData};
+
+use backstop_core::{Answer, Call, Chain, ChainError, ConfigError, Message, Part, Request, Role};
+use futures_util::{Stream, StreamExt, future::BoxFuture, stream};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    checks::CheckedText,
+    coerce::Mode,
+    json::{Candidates, Policy},
+    reading::Reading,
+    refusal::Detector,
+    typed::{Typed, Untyped},
+};
+
+/// Typed extraction on a [`Chain`].
+pub trait ChainExt {
+    /// A `T` out of the model's answer: the schema of `T` goes into the request, JSON is found in fences or prose and
+    /// repaired where that is safe, and what does not follow the schema is sent back once with the errors before the
+    /// next target is asked.
+    ///
+    /// ```
+    /// use backstop_core::{Chain, ProviderExt};
+    /// use backstop_mock::{MockProvider, Step};
+    /// use backstop_validate::ChainExt;
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # #[schemars(crate = "backstop_validate::schemars")]
+    /// struct Invoice {
+    ///     total: f64,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let provider = MockProvider::new("mock", [Step::text("```json\n{\"total\": 9.5}\n```")]);
+    /// let chain = Chain::builder().target(provider.model("m")).build()?;
+    /// let invoice = chain.extract::<Invoice>("Pull the invoice out of this mail: …").await?;
+    /// assert_eq!(invoice.value.total, 9.5);
+    /// # Ok(()) }
+    /// ```
+    fn extract<T>(&self, request: impl Into<Request>) -> Call<'static, T>
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// The long form of [`extract`](Self::extract): instructions, examples, several inputs, settings.
+    fn extractor<T>(&self) -> Extraction<T>
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// A [`Value`] that follows a schema known at run time. A wrong schema makes the call fail as
+    /// [`ChainErrorKind::Config`](backstop_core::ChainErrorKind::Config) before anything is sent.
+    fn extract_value(&self, schema: Value, request: impl Into<Request>) -> Call<'static, Value>;
+
+    /// Extracts from many inputs, so many at a time. Results come as they are ready, each with the index of its
+    /// input; one that fails ends nothing. Dropping the stream cancels what is under way.
+    fn extract_all<T, I>(
+        &self,
+        inputs: I,
+        concurrency: usize,
+    ) -> impl Stream<Item = (usize, Result<Answer<T>, ChainError>)> + Send
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static,
+        I: IntoIterator<Item: Into<Request>, IntoIter: Send>;
+
+    /// Text that is not empty, not cut off and not a refusal, by the vendor's signal or in words.
+    fn text(&self, request: impl Into<Request>) -> Call<'static, String>;
+}
+
+impl ChainExt for Chain {
+    fn extract<T>(&self, request: impl Into<Request>) -> Call<'static, T>
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static,
+    {
+        self.call(request, Typed::<T>::new())
+    }
+
+    fn extractor<T>(&self) -> Extraction<T>
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static,
+    {
+        Extraction::new(self.clone())
+    }
+
+    fn extract_value(&self, schema: Value, request: impl Into<Request>) -> Call<'static, Value> {
+        self.call(request, Untyped::compiling("answer", schema))
+    }
+
+    fn extract_all<T, I>(
+        &self,
+        inputs: I,
+        concurrency: usize,
+    ) -> impl Stream<Item = (usize, Result<Answer<T>, ChainError>)> + Send
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static,
+        I: IntoIterator<Item: Into<Request>, IntoIter: Send>,
+    {
+        let chain = self.clone();
+        let calls = inputs.into_iter().enumerate().map(move |(index, input)| {
+            let call = chain.extract::<T>(input).into_future();
+            async move { (index, call.await) }
+        });
+        stream::iter(calls).buffer_unordered(concurrency.max(1))
+    }
+
+    fn text(&self, request: impl Into<Request>) -> Call<'static, String> {
+        self.call(request, CheckedText::default())
+    }
+}
+
+/// A typed extraction that has not started. `.await` it, or turn it into a [`Call`] for the call's own options.
+///
+/// ```
+/// use backstop_core::{Chain, ProviderExt};
+/// use backstop_mock::{MockProvider, Step};
+/// use backstop_validate::{ChainExt, coerce::Mode};
+/// # #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+/// # #[schemars(crate = "backstop_validate::schemars")]
+/// struct Person {
+///     name: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let provider = MockProvider::new("mock", [Step::text("{\"name\": \"Grace\"}")]);
+/// # let chain = Chain::builder().target(provider.model("m")).build()?;
+/// let person = chain
+///     .extractor::<Person>()
+///     .instructions("Names only, without titles.")
+///     .example("Dr. Ada Lovelace", &Person { name: "Ada Lovelace".into() })
+///     .input("Rear Admiral Grace Hopper")
+///     .coercion(Mode::Off)
+///     .await?;
+/// assert_eq!(person.value.name, "Grace");
+/// # Ok(()) }
+/// ```
+#[must_use = "an extraction does nothing until awaited"]
+pub struct Extraction<T> {
+    chain: Chain,
+    request: Request,
+    input: Vec<Part>,
+    reading: Reading,
+    wrong: Option<ConfigError>,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
+    fn new(chain: Chain) -> Self {
+        let (request, reading) = (Request::default(), Reading::default());
+        Self { chain, request, input: Vec::new(), reading, wrong: None, value: PhantomData }
+    }
+
+    /// Starts from a request: its model settings, tools and earlier messages are kept.
+    pub fn request(mut self, request: impl Into<Request>) -> Self {
+        self.request = request.into();
+        self
+    }
+
+    /// Tells the model what to do, as the system text.
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.request = self.request.system(text);
+        self
+    }
+
+    /// Shows the model an input and the right answer to it.
+    pub fn example(mut self, input: impl Into<String>, answer: &T) -> Self
+    where
+        T: Serialize,
+    {
+        match serde_json::to_string(answer) {
+            Ok(json) => {
+                self.request = self.request.message(Message::user(input)).message(Message::assistant(json));
+            }
+            Err(error) => {
+                self.wrong = Some(ConfigError::caused("example", "does not serialise to JSON", error));
+            }
+        }
+        self
+    }
+
+    /// Adds a text, picture or document to extract from.
+    pub fn input(mut self, part: impl Into<Part>) -> Self {
+        self.input.push(part.into());
+        self
+    }
+
+    /// What may be repaired in the answer's text. Default [`Policy::Tolerant`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.reading.extractor = self.reading.extractor.policy(policy);
+        self
+    }
+
+    /// What to do when several different values fit. Default: refuse.
+    pub fn candidates(mut self, candidates: Candidates) -> Self {
+        self.reading.extractor = self.reading.extractor.candidates(candidates);
+        self
+    }
+
+    /// How far values are converted to the schema's types. Default [`Mode::Safe`].
+    pub fn coercion(mut self, mode: Mode) -> Self {
+        self.reading.coercion = mode;
+        self
+    }
+
+    /// What counts as a refusal when there is no valid value. Default [`Detector::balanced`].
+    pub fn refusals(mut self, detector: Detector) -> Self {
+        self.reading.refusals = detector;
+        self
+    }
+
+    /// The call, for its deadline, tags and so on.
+    pub fn call(self) -> Call<'static, T> {
+        let validator = Typed::<T>::with_reading(self.reading, self.wrong);
+        let request = match self.input.is_empty() {
+            true => self.request,
+            false => self.request.message(Message::new(Role::User, self.input)),
+        };
+        self.chain.call(request, validator)
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> IntoFuture for Extraction<T> {
+    type Output = Result<Answer<T>, ChainError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.call().into_future()
+    }
+}
+
+impl<T> fmt::Debug for Extraction<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extraction")
+            .field("chain", &self.chain)
+            .field("request", &self.request)
+            .field("input", &self.input)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,165 @@
+//! From an answer's text to a value that follows the schema: extract, convert, validate, or say what is wrong.
+
+use std::borrow::Cow;
+
+use backstop_core::{Candidate, Change, FailureKind, FinishKind, Rejection, Risk};
+use serde_json::Value;
+
+use crate::{
+    coerce::{self, Mode},
+    json::{Accept, ExtractError, Extracted, Extractor, Fit},
+    refusal::{Detector, Kind, Signals},
+    schema::{Schema, Violation},
+};
+
+/// How answers are read: what may be repaired and converted, and what counts as a refusal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) extractor: Extractor,
+    pub(crate) coercion: Mode,
+    pub(crate) refusals: Detector,
+}
+
+impl Reading {
+    /// The value of an answer. Repairs and conversions are recorded with the candidate.
+    pub(crate) fn read(&self, candidate: Candidate<'_>, schema: &Schema) -> Result<Value, Rejection> {
+        let fitting = Fitting { schema, mode: self.coercion };
+        match self.extractor.extract_fitting(candidate.text(), &fitting) {
+            Ok(extracted) => self.accept(candidate, schema, extracted),
+            Err(error) => Err(self.reject(candidate, schema, error)),
+        }
+    }
+
+    fn accept(
+        &self,
+        candidate: Candidate<'_>,
+        schema: &Schema,
+        extracted: Extracted,
+    ) -> Result<Value, Rejection> {
+        let mut value = schema.unwrap(extracted.value);
+        let mut coercions = Vec::new();
+        if !schema.is_valid(&value) {
+            (value, coercions) = coerce::coerce(value, schema.original(), self.coercion);
+            let violations = schema.violations(&value);
+            if !violations.is_empty() {
+                return Err(mismatch(&violations));
+            }
+        }
+        for repair in extracted.repairs {
+            candidate
+                .record(Change::repair(repair.kind.as_str(), repair.risk, repair.pointer).at(repair.offset));
+        }
+        for coercion in coercions {
+            let risk = risk(coercion.kind.mode());
+            candidate.record(Change::coercion(coercion.kind.as_str(), risk, coercion.pointer));
+        }
+        Ok(value)
+    }
+
+    fn reject(&self, candidate: Candidate<'_>, schema: &Schema, error: ExtractError) -> Rejection {
+        match error {
+            ExtractError::Empty => Rejection::empty(),
+            ExtractError::Truncated(at) => {
+                Rejection::truncated(format!("the JSON was cut off {at}")).with_pointer(at.pointer)
+            }
+            ExtractError::OnlyReasoning { unclosed: true } => {
+                Rejection::truncated("the answer ends inside its reasoning")
+            }
+            ExtractError::Ambiguous { count } => {
+                Rejection::ambiguous(format!("{count} different values in the answer fit"))
+            }
+            ExtractError::Mismatch(extracted) => self.declined(candidate).unwrap_or_else(|| {
+                if let Some(echo) = echo(schema, &extracted.value) {
+                    return echo;
+                }
+                let value = schema.unwrap(extracted.value);
+                let (value, _) = coerce::coerce(value, schema.original(), self.coercion);
+                mismatch(&schema.violations(&value))
+            }),
+            other => self.declined(candidate).unwrap_or_else(|| {
+                let what =
+                    if looks_like_html(candidate.text()) { Some("the answer is an HTML page") } else { None };
+                let reason = what.map_or_else(|| Cow::Owned(other.to_string()), Cow::Borrowed);
+                Rejection::not_json(reason).with_feedback(
+                    "It holds no usable JSON. Write the JSON value alone, without prose or code fences.",
+                )
+            }),
+        }
+    }
+
+    /// Where there is no valid value, the text may say why.
+    fn declined(&self, candidate: Candidate<'_>) -> Option<Rejection> {
+        let verdict = self.refusals.detect_with(signals(candidate).json_expected(true), candidate.text());
+        match verdict.kind {
+            Kind::NeedsInput => Some(Rejection::of(
+                FailureKind::NeedsInput,
+                "the model asks for input that the request lacks",
+            )),
+            _ if verdict.refusal => Some(Rejection::refused("the model declined in words")),
+            _ => None,
+        }
+    }
+}
+
+/// What the vendor says about an answer.
+pub(crate) fn signals(candidate: Candidate<'_>) -> Signals {
+    let response = candidate.response;
+    Signals::new()
+        .vendor_refusal(response.refusal.is_some() || response.finish.kind == FinishKind::Refusal)
+        .filtered(response.finish.kind == FinishKind::ContentFilter)
+        .truncated(response.finish.kind == FinishKind::Length)
+}
+
+fn mismatch(violations: &[Violation]) -> Rejection {
+    let reasons: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let feedback: Vec<String> =
+        violations.iter().map(|violation| format!("- {}", violation.feedback())).collect();
+    let rejection = Rejection::schema(reasons.join("; ")).with_feedback(feedback.join("\n"));
+    match violations.first() {
+        Some(first) => rejection.with_pointer(first.pointer.clone()),
+        None => rejection,
+    }
+}
+
+/// A model that gives back what it was shown instead of an answer.
+fn echo(schema: &Schema, value: &Value) -> Option<Rejection> {
+    let looks_like_a_schema = |value: &Value| {
+        value.get("properties").is_some_and(Value::is_object)
+            && (value.get("type").is_some() || value.get("$schema").is_some() || value.get("$defs").is_some())
+    };
+    let echoed = value == &**schema.original() || value == &**schema.wire() || looks_like_a_schema(value);
+    echoed.then(|| {
+        Rejection::schema("the answer repeats the schema")
+            .with_feedback("It repeats the schema. Write a value that follows the schema.")
+    })
+}
+
+fn looks_like_html(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(15).collect::<String>().to_ascii_lowercase();
+    start.starts_with("<!doctype html") || start.starts_with("<html")
+}
+
+/// Safe conversions have one reading; eager ones may have another.
+fn risk(mode: Mode) -> Risk {
+    if mode == Mode::Eager { Risk::Guess } else { Risk::Cosmetic }
+}
+
+/// Lets the schema choose among several values of a text.
+struct Fitting<'a> {
+    schema: &'a Schema,
+    mode: Mode,
+}
+
+impl Accept for Fitting<'_> {
+    fn fit(&self, value: &Value) -> Fit {
+        if self.schema.accepts(value) {
+            return Fit::Exact;
+        }
+        if self.mode == Mode::Off {
+            return Fit::No;
+        }
+        let value = self.schema.unwrap(value.clone());
+        let (value, coercions) = coerce::coerce(value, self.schema.original(), self.mode);
+        if self.schema.is_valid(&value) { Fit::Coerced(coercions.len()) } else { Fit::No }
+    }
+}

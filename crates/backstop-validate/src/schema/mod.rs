@@ -1,0 +1,241 @@
+//! A JSON Schema, compiled once: what goes to the model, and what its answers are held against.
+
+mod found;
+mod root;
+mod violation;
+
+use std::{
+    any::TypeId,
+    borrow::Cow,
+    collections::HashMap,
+    fmt,
+    sync::{Arc, LazyLock, PoisonError, RwLock},
+};
+
+use backstop_core::ConfigError;
+use jsonschema::{PatternOptions, ValidationOptions};
+use schemars::JsonSchema;
+use serde_json::Value;
+
+pub use violation::Violation;
+
+/// Most values (objects, arrays, strings, …) of one schema. Compiling takes time and memory for each of them.
+const MAX_NODES: usize = 50_000;
+/// Deepest nesting of one schema. The compiler recurses, so this bounds its stack.
+const MAX_DEPTH: usize = 96;
+/// Most violations that are described.
+const MAX_VIOLATIONS: usize = 5;
+
+/// A compiled JSON Schema. Cheap to clone.
+///
+/// Drafts are recognised by `$schema` (2020-12 without one), formats are checked, and a `$ref` never reaches the
+/// network or the disk. Schemas of more than 50,000 values or 96 levels are refused.
+///
+/// ```
+/// use backstop_validate::Schema;
+/// use serde_json::json;
+///
+/// let schema = Schema::new("point", json!({
+///     "type": "object",
+///     "properties": {"x": {"type": "number"}},
+///     "required": ["x"]
+/// }))?;
+/// assert!(schema.violations(&json!({"x": 1})).is_empty());
+/// let wrong = schema.violations(&json!({"x": "one"}));
+/// assert_eq!(wrong[0].to_string(), "`/x`: expected number, found a string");
+/// # Ok::<(), backstop_core::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Schema(Arc<Inner>);
+
+struct Inner {
+    name: Cow<'static, str>,
+    original: Arc<Value>,
+    wire: Arc<Value>,
+    wrapped: bool,
+    validator: jsonschema::Validator,
+}
+
+impl Schema {
+    /// Compiles a schema. Its name is shown to the model.
+    ///
+    /// # Errors
+    /// It is no JSON Schema, it is too large, or it refers to something outside itself.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        schema: impl Into<Arc<Value>>,
+    ) -> Result<Self, ConfigError> {
+        let (name, original) = (name.into(), schema.into());
+        check_size(&original)?;
+        let validator = compile(&original)?;
+        let (wire, wrapped) = root::as_object(&original);
+        let wire = wire.map_or_else(|| Arc::clone(&original), Arc::new);
+        Ok(Self(Arc::new(Inner { name, original, wire, wrapped, validator })))
+    }
+
+    /// The schema of a Rust type, generated and compiled once per process.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); derived schemas do not fail.
+    pub fn of<T: JsonSchema + 'static>() -> Result<Self, ConfigError> {
+        static CACHE: LazyLock<RwLock<HashMap<TypeId, Schema>>> = LazyLock::new(RwLock::default);
+        let id = TypeId::of::<T>();
+        if let Some(schema) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(schema.clone());
+        }
+        // Outside the lock: a `JsonSchema` impl is the user's code.
+        let schema = Self::new(T::schema_name(), schemars::schema_for!(T).to_value())?;
+        Ok(CACHE.write().unwrap_or_else(PoisonError::into_inner).entry(id).or_insert(schema).clone())
+    }
+
+    /// The name that is shown to the model.
+    #[must_use]
+    pub fn name(&self) -> &Cow<'static, str> {
+        &self.0.name
+    }
+
+    /// The schema as it was given. Answers are held against this one.
+    #[must_use]
+    pub fn original(&self) -> &Arc<Value> {
+        &self.0.original
+    }
+
+    /// The schema that goes to the model: the original, in an object if its root is none, because vendors take
+    /// objects only.
+    #[must_use]
+    pub fn wire(&self) -> &Arc<Value> {
+        &self.0.wire
+    }
+
+    /// Takes an answer out of the object that [`wire`](Self::wire) put around it. A model may also leave the
+    /// object away; then the answer is taken as it is.
+    #[must_use]
+    pub fn unwrap(&self, mut answer: Value) -> Value {
+        match self.wrapped_answer(&answer) {
+            Some(_) => answer.get_mut(root::KEY).map(Value::take).unwrap_or_default(),
+            None => answer,
+        }
+    }
+
+    /// Whether an answer, wrapped or not, follows the schema.
+    #[must_use]
+    pub fn accepts(&self, answer: &Value) -> bool {
+        self.0.validator.is_valid(self.wrapped_answer(answer).unwrap_or(answer))
+    }
+
+    /// Whether a value follows the schema.
+    #[must_use]
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.0.validator.is_valid(value)
+    }
+
+    /// What is wrong with a value: at most five places, none if it follows the schema.
+    #[must_use]
+    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        self.0.validator.iter_errors(value).take(MAX_VIOLATIONS).map(|error| Violation::new(&error)).collect()
+    }
+
+    fn wrapped_answer<'a>(&self, answer: &'a Value) -> Option<&'a Value> {
+        let object = answer.as_object().filter(|object| self.0.wrapped && object.len() == 1)?;
+        object.get(root::KEY)
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema")
+            .field("name", &self.0.name)
+            .field("wrapped", &self.0.wrapped)
+            .finish_non_exhaustive()
+    }
+}
+
+fn compile(schema: &Value) -> Result<jsonschema::Validator, ConfigError> {
+    let options = || jsonschema::options().should_validate_formats(true).offline();
+    // The linear-time engine first; the other one, with its own limit on backtracking, only for patterns that
+    // need look-around.
+    let linear = options().with_pattern_options(PatternOptions::regex()).build(schema);
+    linear.or_else(|_| ValidationOptions::build(&options(), schema)).map_err(|error| {
+        let why = format!("is no usable JSON Schema at `{}`: {}", error.schema_path(), error.masked());
+        ConfigError::setting("schema", why)
+    })
+}
+
+/// Walks without recursion, because the schema may be deeper than the stack.
+fn check_size(schema: &Value) -> Result<(), ConfigError> {
+    let too = |what: &str| Err(ConfigError::setting("schema", format!("{what}; split or flatten it")));
+    let (mut nodes, mut open) = (0_usize, vec![(schema, 1_usize)]);
+    while let Some((value, depth)) = open.pop() {
+        nodes += 1;
+        if nodes > MAX_NODES {
+            return too("has more than 50,000 values");
+        }
+        if depth > MAX_DEPTH {
+            return too("is nested deeper than 96 levels");
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn references_reach_neither_network_nor_disk() {
+        for target in ["http://127.0.0.1:1/x.json", "https://example.com/s", "file:///etc/hostname"] {
+            let error = Schema::new("x", json!({"$ref": target})).unwrap_err();
+            assert!(error.to_string().contains("no usable JSON Schema"), "{error}");
+        }
+    }
+
+    #[test]
+    fn size_and_depth_are_bounded() {
+        let deep = (0..200).fold(json!({}), |inner, _| json!({"items": inner}));
+        assert!(Schema::new("x", deep).unwrap_err().to_string().contains("deeper than 96"));
+        let wide: Vec<Value> = (0..60_000).map(Value::from).collect();
+        assert!(Schema::new("x", json!({"enum": wide})).unwrap_err().to_string().contains("50,000"));
+    }
+
+    #[test]
+    fn formats_are_checked_and_drafts_recognised() {
+        let date = Schema::new("x", json!({"type": "string", "format": "date"})).unwrap();
+        assert!(date.is_valid(&json!("2026-02-28")) && !date.is_valid(&json!("2026-02-30")));
+        let draft4 = json!({
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "type": "number", "maximum": 5, "exclusiveMaximum": true
+        });
+        let draft4 = Schema::new("x", draft4).unwrap();
+        assert!(draft4.is_valid(&json!(4)) && !draft4.is_valid(&json!(5)));
+    }
+
+    #[test]
+    fn a_pattern_with_look_around_still_compiles() {
+        let schema = Schema::new("x", json!({"type": "string", "pattern": "^(?!bad)"})).unwrap();
+        assert!(schema.is_valid(&json!("good")) && !schema.is_valid(&json!("bad one")));
+    }
+
+    #[test]
+    fn a_types_schema_is_made_once() {
+        let (one, two) = (Schema::of::<Vec<u8>>().unwrap(), Schema::of::<Vec<u8>>().unwrap());
+        assert!(Arc::ptr_eq(&one.0, &two.0));
+    }
+
+    #[test]
+    fn answers_are_taken_out_of_the_object_around_them() {
+        let list = Schema::new("list", json!({"type": "array", "items": {"type": "integer"}})).unwrap();
+        assert_eq!(list.wire()["properties"]["value"]["type"], "array");
+        for answer in [json!({"value": [1]}), json!([1])] {
+            assert!(list.accepts(&answer));
+            assert_eq!(list.unwrap(answer), json!([1]));
+        }
+        let object = Schema::new("o", json!({"type": "object", "properties": {"value": {}}})).unwrap();
+        assert_eq!(object.unwrap(json!({"value": 1})), json!({"value": 1}));
+    }
+}
