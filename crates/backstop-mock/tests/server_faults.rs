@@ -246,6 +246,34 @@ async fn a_huge_body_is_made_while_it_is_sent() {
 }
 
 #[tokio::test]
+async fn blank_lines_come_before_an_answer_that_is_held_back() {
+    let server = MockServer::start().await.unwrap();
+    let gate = Gate::new();
+    server.push(Reply::text("at last").blank_lines(3).gate_body_at(3, &gate));
+    let mut client = asked(&server).await;
+    let length: usize = client.head().await.header("content-length").unwrap().parse().unwrap();
+    assert_eq!(client.exactly(3).await, b"\n\n\n");
+    client.hears_nothing().await;
+    gate.release();
+    assert!(client.exactly(length - 3).await.starts_with(b"{"));
+}
+
+#[tokio::test]
+async fn a_reply_that_may_have_no_body_has_none() {
+    let server = MockServer::start().await.unwrap();
+    server
+        .when(|_| true, [Reply::html(204, "unsent"), Reply::html(304, "unsent"), Reply::html(200, "unsent")]);
+    let mut client = Client::connect(&server).await;
+    for (method, status) in [("POST", 204), ("POST", 304), ("HEAD", 200)] {
+        client.request(method, CHAT, "", "").await;
+        let head = client.head().await;
+        assert_eq!((head.status, head.header("content-length")), (status, None));
+        client.hears_nothing().await;
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
 async fn a_redirect_names_its_target() {
     let server = MockServer::start().await.unwrap();
     server.push(Reply::redirect(307, "http://127.0.0.1:1/elsewhere"));

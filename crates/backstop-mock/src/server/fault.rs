@@ -19,6 +19,17 @@ pub enum End {
 
 /// What happens to a new connection before any request is read. See
 /// [`MockServer::on_connect`](super::MockServer::on_connect).
+///
+/// ```
+/// use backstop_mock::server::{End, MockServer, OnConnect};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = MockServer::start().await?;
+/// server.on_connect(OnConnect::End(End::Reset)).on_connect(OnConnect::Garbage(b"SSH-2.0\r\n".to_vec()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum OnConnect {

@@ -7,7 +7,9 @@ use tokio::sync::watch;
 use super::{MockError, Received, http::Head, received::Content, wait};
 
 /// The log keeps the latest requests only, so that a long-running server does not grow without bound.
-pub(super) const KEPT: usize = 10_000;
+const KEPT_COUNT: usize = 10_000;
+/// The latest one is kept even if its body alone is larger.
+const KEPT_BYTES: usize = 256 * 1024 * 1024;
 
 /// A client that went away before its reply was complete, or before its request was.
 #[derive(Clone, Debug)]
@@ -21,10 +23,8 @@ pub struct Disconnect {
 
 #[derive(Debug, Default)]
 struct State {
-    requests: VecDeque<Received>,
-    request_count: usize,
-    disconnects: VecDeque<Disconnect>,
-    disconnect_count: usize,
+    requests: Latest<Received>,
+    disconnects: Latest<Disconnect>,
     accepted: usize,
     open: usize,
 }
@@ -50,26 +50,25 @@ impl Log {
         let content = Content::new(connection, head, body);
         let mut number = 0;
         self.state.send_modify(|state| {
-            state.request_count += 1;
-            number = state.request_count;
-            push_bounded(&mut state.requests, Received::new(number, Arc::clone(&content)));
+            number = state.requests.count + 1;
+            let received = Received::new(number, Arc::clone(&content));
+            let bytes = received.body().len();
+            state.requests.push(received, bytes);
         });
         Received::new(number, content)
     }
 
     pub(super) fn disconnect(&self, request: Option<Received>, sent: u64) {
-        self.state.send_modify(|state| {
-            state.disconnect_count += 1;
-            push_bounded(&mut state.disconnects, Disconnect { request, sent });
-        });
+        let bytes = request.as_ref().map_or(0, |request| request.body().len());
+        self.state.send_modify(|state| state.disconnects.push(Disconnect { request, sent }, bytes));
     }
 
     pub(super) fn requests(&self) -> Vec<Received> {
-        self.state.borrow().requests.iter().cloned().collect()
+        self.state.borrow().requests.to_vec()
     }
 
     pub(super) fn disconnects(&self) -> Vec<Disconnect> {
-        self.state.borrow().disconnects.iter().cloned().collect()
+        self.state.borrow().disconnects.to_vec()
     }
 
     pub(super) fn accepted(&self) -> usize {
@@ -81,11 +80,11 @@ impl Log {
     }
 
     pub(super) async fn wait_for_requests(&self, wanted: usize) -> Result<(), MockError> {
-        wait::for_count(&self.state, "requests", wanted, |state| state.request_count).await
+        wait::for_count(&self.state, "requests", wanted, |state| state.requests.count).await
     }
 
     pub(super) async fn wait_for_disconnects(&self, wanted: usize) -> Result<(), MockError> {
-        wait::for_count(&self.state, "disconnects", wanted, |state| state.disconnect_count).await
+        wait::for_count(&self.state, "disconnects", wanted, |state| state.disconnects.count).await
     }
 
     pub(super) async fn wait_for_closed(&self, wanted: usize) -> Result<(), MockError> {
@@ -94,11 +93,35 @@ impl Log {
     }
 }
 
-fn push_bounded<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() == KEPT {
-        list.pop_front();
+/// The latest of many items, and how many there were.
+#[derive(Debug)]
+struct Latest<T> {
+    /// Each with the bytes it holds.
+    items: VecDeque<(T, usize)>,
+    bytes: usize,
+    count: usize,
+}
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Self { items: VecDeque::new(), bytes: 0, count: 0 }
     }
-    list.push_back(item);
+}
+
+impl<T: Clone> Latest<T> {
+    fn push(&mut self, item: T, bytes: usize) {
+        self.count += 1;
+        self.bytes += bytes;
+        self.items.push_back((item, bytes));
+        while self.items.len() > KEPT_COUNT || (self.bytes > KEPT_BYTES && self.items.len() > 1) {
+            let freed = self.items.pop_front().map_or(0, |(_, bytes)| bytes);
+            self.bytes -= freed;
+        }
+    }
+
+    fn to_vec(&self) -> Vec<T> {
+        self.items.iter().map(|(item, _)| item.clone()).collect()
+    }
 }
 
 /// A connection that is counted as open.
@@ -110,5 +133,27 @@ pub(super) struct OpenConnection<'a> {
 impl Drop for OpenConnection<'_> {
     fn drop(&mut self) {
         self.log.state.send_modify(|state| state.open -= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_kept_within_count_and_bytes() {
+        let mut latest = Latest::default();
+        (0..KEPT_COUNT + 5).for_each(|item| latest.push(item, 1));
+        assert_eq!(
+            (latest.count, latest.items.len(), latest.bytes),
+            (KEPT_COUNT + 5, KEPT_COUNT, KEPT_COUNT)
+        );
+        assert_eq!(latest.to_vec().first(), Some(&5));
+        latest.push(1, KEPT_BYTES / 2);
+        latest.push(2, KEPT_BYTES / 2);
+        latest.push(3, KEPT_BYTES / 2);
+        assert_eq!(latest.to_vec(), [2, 3]);
+        latest.push(4, KEPT_BYTES * 2);
+        assert_eq!((latest.to_vec(), latest.bytes), (vec![4], KEPT_BYTES * 2));
     }
 }

@@ -167,7 +167,8 @@ impl MockServer {
 
 /// What it saw.
 impl MockServer {
-    /// The requests so far, in order (the latest 10,000). A request is there when its body is complete.
+    /// The requests so far, in order (the latest 10,000, or the latest 256 MiB of bodies). A request is there when its
+    /// body is complete.
     pub fn requests(&self) -> Vec<Received> {
         self.shared.log.requests()
     }
@@ -199,6 +200,31 @@ impl MockServer {
     }
 
     /// Waits until a client has gone away before its reply was complete.
+    ///
+    /// ```
+    /// use backstop_mock::server::{Gate, MockServer, Reply};
+    /// # use tokio::{io::AsyncWriteExt, net::TcpStream};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = MockServer::start().await?;
+    /// let never = Gate::new();
+    /// server.push(Reply::text("unread").after(&never));
+    /// let call = async {
+    ///     // A call of the client under test; here one by hand.
+    ///     # let mut client = TcpStream::connect(server.addr()).await?;
+    ///     # client.write_all(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}").await?;
+    ///     # std::future::pending::<()>().await;
+    ///     # Ok::<_, std::io::Error>(client)
+    /// };
+    /// tokio::select! {
+    ///     _ = call => unreachable!(),
+    ///     reached = never.reached(1) => reached?,
+    /// }
+    /// server.wait_for_disconnect().await?; // the call was dropped, and with it its connection
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`MockError::TimedOut`] after 10 s.

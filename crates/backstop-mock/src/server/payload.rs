@@ -92,6 +92,10 @@ impl Payload {
             },
             Content::Garbage(_) => return None,
         };
+        if reply.blank_lines > 0 {
+            let lines = Chunk::Bytes(vec![b'\n'; reply.blank_lines]);
+            payload.parts.insert(0, Part::Data(vec![lines]));
+        }
         payload.status = reply.status.unwrap_or(payload.status);
         Some(payload)
     }

@@ -58,10 +58,14 @@ impl ReceivedMessage {
         Self { role: role.to_owned(), text: text.into() }
     }
 
-    /// Reads a JSON list of messages, each with a role (user without one) and a text of the format's own kind.
+    /// Reads a JSON list of messages, each with a text of the format's own kind. Items of another type than a message
+    /// have no role but that type; a message without a role is the user's.
     pub(super) fn list(messages: Option<&Value>, text: impl Fn(&Value) -> String) -> Vec<Self> {
         let messages = messages.and_then(Value::as_array).into_iter().flatten();
-        let role = |message: &Value| message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
+        let role = |message: &Value| {
+            let role = message.get("role").or_else(|| message.get("type"));
+            role.and_then(Value::as_str).unwrap_or("user").to_owned()
+        };
         messages.map(|message| Self { role: role(message), text: text(message) }).collect()
     }
 }
@@ -144,9 +148,10 @@ impl Received {
         self.format().map(|format| format.encoding().messages(self.json())).unwrap_or_default()
     }
 
-    /// The text of the last message of the user; empty if there is none.
+    /// The text of the last message of the user that has any (tool results have none); empty if there is none.
     pub fn last_user_text(&self) -> String {
-        let last = self.messages().into_iter().rfind(|message| message.role == "user");
+        let last =
+            self.messages().into_iter().rfind(|message| message.role == "user" && !message.text.is_empty());
         last.map(|message| message.text).unwrap_or_default()
     }
 
@@ -265,6 +270,29 @@ mod tests {
                 [ReceivedMessage::new("system", "be brief"), ReceivedMessage::new("user", "how many?")];
             assert!(messages == expected, "{path}: {body}");
             assert_eq!(received(path, &[], body).last_user_text(), "how many?", "{path}");
+        }
+    }
+
+    #[test]
+    fn tool_results_are_not_what_the_user_said() {
+        let cases = [
+            (
+                "/v1/responses",
+                r#"{"input":[{"role":"user","content":"go on"},
+                    {"type":"function_call_output","call_id":"c","output":"42"}]}"#,
+            ),
+            (
+                "/v1/messages",
+                r#"{"messages":[{"role":"user","content":"go on"},
+                    {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"42"}]}]}"#,
+            ),
+            (
+                "/v1/chat/completions",
+                r#"{"messages":[{"role":"user","content":"go on"},{"role":"tool","content":"42"}]}"#,
+            ),
+        ];
+        for (path, body) in cases {
+            assert_eq!(received(path, &[], body).last_user_text(), "go on", "{path}");
         }
     }
 

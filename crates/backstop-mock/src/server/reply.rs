@@ -32,6 +32,7 @@ pub struct Reply {
     pub(super) content: Content,
     pub(super) status: Option<u16>,
     pub(super) headers: Vec<(String, String)>,
+    pub(super) blank_lines: usize,
     pub(super) streaming: Streaming,
     pub(super) faults: Faults,
 }
@@ -61,7 +62,7 @@ impl From<ApiError> for Reply {
 impl Reply {
     fn of(content: Content) -> Self {
         let (headers, streaming, faults) = (Vec::new(), Streaming::new(), Faults::default());
-        Self { content, status: None, headers, streaming, faults }
+        Self { content, status: None, headers, blank_lines: 0, streaming, faults }
     }
 
     fn body_of(status: u16, content_type: Option<&str>, parts: Vec<Chunk>, streamed: bool) -> Self {
@@ -153,6 +154,13 @@ impl Reply {
     /// Adds `Retry-After` as it stands: seconds, a fraction, an HTTP date or nonsense.
     pub fn retry_after(self, value: impl ToString) -> Self {
         self.header("retry-after", value.to_string())
+    }
+
+    /// Sends so many empty lines before the body, as DeepSeek does to keep a waiting connection alive. They count as
+    /// body: with [`gate_body_at`](Self::gate_body_at) the answer proper can be held back behind them.
+    pub fn blank_lines(mut self, lines: usize) -> Self {
+        self.blank_lines = lines;
+        self
     }
 
     /// How a completion is streamed if the request asks for a stream.
