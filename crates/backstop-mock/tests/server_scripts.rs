@@ -224,6 +224,30 @@ async fn chunked_bodies_and_expectations_are_understood() {
 }
 
 #[tokio::test]
+async fn a_request_may_arrive_in_any_two_parts() {
+    let server = MockServer::start().await.unwrap();
+    server.respond_with(|request: &Received| Reply::text(request.last_user_text()));
+    let body = question("in parts").to_string();
+    let known = format!("POST {CHAT} HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let chunked = format!(
+        "POST {CHAT} HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    );
+    let mut client = Client::connect(&server).await;
+    for request in [known, chunked] {
+        for at in 1..request.len() {
+            let (first, second) = request.split_at(at);
+            client.send(first).await;
+            // Lets the server read the first part alone: both run on this thread.
+            tokio::task::yield_now().await;
+            client.send(second).await;
+            let answer = client.response().await.json();
+            assert_eq!(answer["choices"][0]["message"]["content"], "in parts", "split at {at}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn nonsense_is_refused_and_the_server_goes_on() {
     let server = MockServer::start().await.unwrap();
     server.push(Reply::text("fine"));
