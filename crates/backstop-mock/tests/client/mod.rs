@@ -72,7 +72,10 @@ impl Response {
 
 impl Client {
     pub(crate) async fn connect(server: &MockServer) -> Self {
-        Self { stream: TcpStream::connect(server.addr()).await.unwrap(), buffer: Vec::new() }
+        let stream = TcpStream::connect(server.addr()).await.unwrap();
+        // Else the second of two small writes waits for the acknowledgement of the first.
+        stream.set_nodelay(true).unwrap();
+        Self { stream, buffer: Vec::new() }
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
