@@ -155,22 +155,25 @@ impl Opened {
     /// # Errors
     /// As [`chunk`](Self::chunk), with a success status.
     pub async fn read(mut self) -> Result<Reply, ProviderError> {
-        let limit = self.limits.total;
+        let success = self.is_success();
+        let limit = if success { self.limits.total } else { self.limits.total.min(ERROR_BODY_LIMIT) };
         let announced =
             self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
-        if self.is_success() && announced > limit {
+        if success && announced > limit {
             return Err(self.too_large());
         }
-        let cut = if self.is_success() { limit } else { limit.min(ERROR_BODY_LIMIT) };
-        let mut body = Vec::with_capacity(announced.min(cut));
-        while body.len() <= cut {
-            match self.chunk().await {
+        let mut body = Vec::with_capacity(announced.min(limit));
+        while body.len() < limit || success {
+            match self.response.chunk().await {
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Err(error) if self.is_success() => return Err(error),
+                Err(error) if success => return Err(broken(error)),
                 Ok(None) | Err(_) => break,
             }
+            if success && body.len() > limit {
+                return Err(self.too_large());
+            }
         }
-        body.truncate(cut);
+        body.truncate(limit);
         let Self { status, headers, request_id, .. } = self;
         Ok(Reply { status, headers, request_id, body: body.into() })
     }

@@ -61,6 +61,9 @@ pub const WRAPPER: &str = "value";
 /// Schemas nested deeper than this are not rendered: recursion here must end somewhere.
 pub const MAX_DEPTH: usize = 64;
 
+/// JSON levels: a schema within a schema takes two or three.
+const MAX_JSON_DEPTH: usize = 4 * MAX_DEPTH;
+
 /// Schemas that come to more sub-schemas than this, references inlined, are not rendered.
 pub const MAX_NODES: usize = 20_000;
 
@@ -69,6 +72,10 @@ pub const MAX_NODES: usize = 20_000;
 /// # Errors
 /// [`Unsupported`] names the first place that the dialect cannot express.
 pub fn render(schema: &Value, dialect: &Dialect) -> Result<Rendered, Unsupported> {
+    // Copying and comparing JSON recurses, so this is asked before anything else.
+    if walk::is_deeper_than(schema, MAX_JSON_DEPTH) {
+        return Err(Unsupported::new("", "is nested too deeply"));
+    }
     let rendered = match &dialect.rules {
         Some(rules) => rewrite::rewrite(schema, dialect, rules)?,
         None => wrap::as_is(schema, dialect)?,

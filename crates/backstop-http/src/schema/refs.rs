@@ -60,11 +60,9 @@ impl Names {
     }
 
     fn new_name(&mut self, pointer: &str) -> String {
-        let last = pointer.rsplit('/').next().unwrap_or_default();
-        let plain: String = last
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' })
-            .collect();
+        let last = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let fit = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' };
+        let plain: String = last.chars().map(fit).collect();
         let base = if plain.is_empty() { "root".to_owned() } else { plain };
         loop {
             let count = self.taken.entry(base.clone()).or_default();

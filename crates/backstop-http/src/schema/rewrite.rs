@@ -84,6 +84,12 @@ impl<'s> Writer<'s> {
         self.circular = 0;
         let out = self.node(schema, &at)?;
         self.inlining.clear();
+        if let Some(target) = out.get("$ref") {
+            let own = pointer.is_empty() || *target == json!(format!("#/$defs/{}", self.names.name(pointer)));
+            if own {
+                return Err(Unsupported::new(pointer, "is nothing but a reference to itself"));
+            }
+        }
         if self.circular > 0 {
             return Err(Unsupported::new(pointer, "contains itself outside of any property"));
         }
@@ -175,17 +181,9 @@ impl<'s> Writer<'s> {
                 written.push(self.distributed(&base, branch, &place)?);
             }
         }
-        let mut out = match (written.len(), nullable) {
-            (0, false) => {
-                return Err(Unsupported::new(at.to_string(), "has alternatives that nothing satisfies"));
-            }
-            (0, true) => self.null(),
-            (1, _) => self.alone(written.remove(0), nullable),
-            (_, _) => Out::from_iter([("anyOf".to_owned(), json!(written))]),
-        };
-        if nullable {
-            out = self.nullable(out);
-        }
+        let mut out = self
+            .union(written, nullable)
+            .ok_or_else(|| Unsupported::new(at.to_string(), "has alternatives that nothing satisfies"))?;
         self.annotate(&mut out, annotations, at);
         Ok(out)
     }
@@ -202,6 +200,20 @@ impl<'s> Writer<'s> {
         });
         self.inlining.truncate(outer);
         out
+    }
+
+    /// One of several written schemas, or null.
+    pub(super) fn union(&self, written: Vec<Out>, nullable: bool) -> Option<Out> {
+        let (nulls, mut written): (Vec<Out>, Vec<Out>) =
+            written.into_iter().partition(|out| *out == self.null());
+        let nullable = nullable || !nulls.is_empty();
+        let out = match (written.len(), nullable) {
+            (0, false) => return None,
+            (0, true) => self.null(),
+            (1, _) => self.alone(written.remove(0), nullable),
+            (_, _) => Out::from_iter([("anyOf".to_owned(), json!(written))]),
+        };
+        Some(if nullable { self.nullable(out) } else { out })
     }
 
     /// A single alternative needs no list, unless it is a reference, which takes no siblings.
@@ -299,7 +311,7 @@ impl<'s> Writer<'s> {
 
 const TOO_LARGE: &str = "comes to too many sub-schemas";
 
-fn is_null(schema: &Value) -> bool {
+pub(super) fn is_null(schema: &Value) -> bool {
     let only = |key: &str, value: &Value| schema.get(key) == Some(value);
     only("type", &json!("null")) || only("const", &Value::Null) || only("enum", &json!([null]))
 }

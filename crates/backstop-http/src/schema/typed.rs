@@ -6,11 +6,14 @@ use super::{
     Change, Enums, Patterns, Types, Unsupported,
     flatten::{Flat, is_annotation, list},
     path::Path,
-    rewrite::{Out, Writer, text},
+    rewrite::{Out, Writer, is_null, text},
 };
 
 /// Longer constraints do not go into descriptions.
 const LONGEST_CONSTRAINT: usize = 120;
+
+/// The types of JSON Schema.
+const KINDS: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// Keywords that shape a schema and are written by other functions.
 const SHAPE: &[&str] = &[
@@ -82,44 +85,54 @@ impl Writer<'_> {
     }
 
     fn one_type(&mut self, kind: &str, flat: Flat<'_>, at: &Path<'_>) -> Result<Out, Unsupported> {
+        if !KINDS.contains(&kind) {
+            return Err(Unsupported::new(
+                at.to_string(),
+                format!("has the type {kind:?}, which does not exist"),
+            ));
+        }
         let mut out = Out::from_iter([("type".to_owned(), json!(self.type_name(kind)))]);
-        let nullable = self.values(&mut out, kind, &flat, at)?;
+        self.values(&mut out, kind, &flat, at)?;
         match kind {
             "object" => self.object(&mut out, &flat, at)?,
             "array" => self.array(&mut out, &flat, at)?,
             _ => {}
         }
         self.keywords(&mut out, kind, flat, at);
-        Ok(if nullable { self.nullable(out) } else { out })
+        Ok(out)
     }
 
-    /// Writes `enum` and `const`; tells whether null is among the values.
+    /// Writes those values of `enum` or `const` that are of the type; no others can be right.
     fn values(
         &mut self,
         out: &mut Out,
         kind: &str,
         flat: &Flat<'_>,
         at: &Path<'_>,
-    ) -> Result<bool, Unsupported> {
-        let keyword = if flat.contains_key("const") { "const" } else { "enum" };
-        let Some(listed) = flat.get(keyword) else { return Ok(false) };
-        let mut values = if keyword == "const" { vec![&**listed] } else { list(listed) };
-        let all = values.len();
-        if kind != "null" {
-            values.retain(|value| !value.is_null());
-        }
-        let nullable = values.len() < all;
-        if !values.iter().all(|value| self.may_list(value)) {
-            if values.iter().any(|value| value.is_object() || value.is_array()) {
-                return Err(Unsupported::new(at.to_string(), "lists objects or arrays as values"));
-            }
-            self.describe(out, keyword, &json!(values), at);
-        } else if keyword == "const" && self.rules.constants {
-            out.insert("const".to_owned(), listed.as_ref().clone());
+    ) -> Result<(), Unsupported> {
+        let (keyword, values) = match (flat.get("const"), flat.get("enum")) {
+            (Some(value), _) => ("const", vec![&**value]),
+            (None, Some(values)) => ("enum", list(values)),
+            (None, None) => return Ok(()),
+        };
+        let values: Vec<&Value> = values.into_iter().filter(|value| is_of_kind(value, kind)).collect();
+        let Some(first) = values.first() else {
+            return Err(Unsupported::new(at.to_string(), format!("lists no {kind} as a value, but is one")));
+        };
+        if kind == "null" {
+            // The type says it all.
+        } else if values.iter().all(|value| self.may_list(value)) {
+            let (keyword, written) = match keyword {
+                "const" if self.rules.constants => ("const", json!(first)),
+                _ => ("enum", json!(values)),
+            };
+            out.insert(keyword.to_owned(), written);
+        } else if values.iter().any(|value| value.is_object() || value.is_array()) {
+            return Err(Unsupported::new(at.to_string(), "lists objects or arrays as values"));
         } else {
-            out.insert("enum".to_owned(), json!(values));
+            self.describe(out, "enum", &json!(values), at);
         }
-        Ok(nullable)
+        Ok(())
     }
 
     fn may_list(&self, value: &Value) -> bool {
@@ -134,7 +147,7 @@ impl Writer<'_> {
     fn array(&mut self, out: &mut Out, flat: &Flat<'_>, at: &Path<'_>) -> Result<(), Unsupported> {
         // Before 2020 tuples were written as a list under `items`.
         let old_tuple = flat.get("items").filter(|items| items.is_array());
-        let tuple = flat.get("prefixItems").or(old_tuple);
+        let tuple = flat.get("prefixItems").or(old_tuple).filter(|tuple| ***tuple != json!([]));
         let rest = flat.get("items").filter(|items| !items.is_array());
         let Some(positions) = tuple.map(|tuple| list(tuple)) else {
             let items = match rest {
@@ -145,23 +158,28 @@ impl Writer<'_> {
             return Ok(());
         };
         let place = at.key(if flat.contains_key("prefixItems") { "prefixItems" } else { "items" });
-        let mut written = Vec::new();
-        for (index, position) in positions.into_iter().enumerate() {
-            let position = Value::Object(self.node(position, &place.index(index))?);
-            if self.rules.tuples || !written.contains(&position) {
-                written.push(position);
-            }
-        }
         if self.rules.tuples {
-            out.insert("prefixItems".to_owned(), json!(written));
+            let positions = positions.into_iter().enumerate();
+            let written: Result<Vec<Out>, _> =
+                positions.map(|(index, item)| self.node(item, &place.index(index))).collect();
+            out.insert("prefixItems".to_owned(), json!(written?));
             return Ok(());
         }
         self.note(&place, Change::Tuple);
-        if let Some(schema @ Value::Object(_)) = rest.map(|rest| &**rest) {
-            written.push(Value::Object(self.node(schema, &at.key("items"))?));
+        let mut written = Vec::new();
+        let mut nullable = false;
+        for (index, position) in positions.into_iter().enumerate() {
+            nullable |= is_null(position);
+            let alternative =
+                if is_null(position) { continue } else { self.node(position, &place.index(index))? };
+            if !written.contains(&alternative) {
+                written.push(alternative);
+            }
         }
-        let items = if let [only] = written.as_slice() { only.clone() } else { json!({ "anyOf": written }) };
-        out.insert("items".to_owned(), items);
+        if let Some(schema @ Value::Object(_)) = rest.map(|rest| &**rest) {
+            written.push(self.node(schema, &at.key("items"))?);
+        }
+        out.extend(self.union(written, nullable).map(|items| ("items".to_owned(), Value::Object(items))));
         Ok(())
     }
 
@@ -280,13 +298,16 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
+fn is_of_kind(value: &Value, kind: &str) -> bool {
+    kind_of(value) == kind || (kind == "number" && value.is_number())
+}
+
 /// What of a schema with several types is about `kind`.
 fn of_kind<'a>(flat: &Flat<'a>, kind: &str) -> Flat<'a> {
     let mut own = flat.clone();
     own.retain(|key, _| about(key).is_none_or(|kinds| kinds.contains(&kind)));
     if let Some(values) = own.get("enum") {
-        let fits = |value: &&Value| kind_of(value) == kind || (kind == "number" && value.is_number());
-        let values: Vec<&Value> = list(values).into_iter().filter(fits).collect();
+        let values: Vec<&Value> = list(values).into_iter().filter(|value| is_of_kind(value, kind)).collect();
         let values = json!(values);
         own.insert("enum", std::borrow::Cow::Owned(values));
     }

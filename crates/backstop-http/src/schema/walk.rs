@@ -68,3 +68,19 @@ pub(super) enum Place<'n> {
     Index(usize),
     Name(&'n str),
 }
+
+/// Whether JSON is nested deeper than `limit`; does not recurse.
+pub(super) fn is_deeper_than(value: &Value, limit: usize) -> bool {
+    let mut waiting = vec![(value, 0)];
+    while let Some((value, depth)) = waiting.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(values) => waiting.extend(values.iter().map(|inner| (inner, depth + 1))),
+            Value::Object(map) => waiting.extend(map.values().map(|inner| (inner, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
