@@ -67,6 +67,8 @@ pub(crate) struct Found {
     /// What was wrong with the first bracket that turned out to be no value.
     pub(crate) rejected: Option<Reading>,
     prose: Option<usize>,
+    /// The first fence.
+    fence: Option<usize>,
     too_deep: Option<usize>,
 }
 
@@ -75,12 +77,24 @@ impl Found {
         self.too_deep
     }
 
+    /// Takes the candidates out. If there are several, each is part of what surrounds the others.
+    pub(crate) fn take_candidates(&mut self) -> Vec<Candidate> {
+        let candidates = std::mem::take(&mut self.candidates);
+        if let [first, second, ..] = candidates.as_slice() {
+            self.prose = self.prose.or(Some(first.span.start.min(second.span.start)));
+        }
+        candidates
+    }
+
     /// Notes on a candidate what was taken away around it.
     pub(crate) fn note_wrapping(&self, candidate: &mut Candidate) {
+        if candidate.source == Source::Whole {
+            return;
+        }
         let places = [
             (RepairKind::Reasoning, self.reasoning.map(|(at, _)| at)),
             (RepairKind::Prose, self.prose),
-            (RepairKind::Fence, candidate.fence_at),
+            (RepairKind::Fence, candidate.fence_at.or(self.fence)),
         ];
         for (kind, at) in places {
             if let Some(at) = at {
@@ -145,7 +159,7 @@ impl<'a> Scan<'a> {
         });
         match behind {
             Some(last) => {
-                if !last.log.list.last().is_some_and(|r| r.kind == RepairKind::ExtraCloser) {
+                if last.log.list.last().is_none_or(|r| r.kind != RepairKind::ExtraCloser) {
                     last.log.note(RepairKind::ExtraCloser, at, String::new);
                 }
                 self.cursor.advance(1);
@@ -214,6 +228,7 @@ impl<'a> Scan<'a> {
         let at = self.cursor.pos;
         let open = self.fence.as_ref().map(|(_, fence)| *fence);
         let Some(fence) = fence_at(&mut self.cursor, at, open.as_ref()) else { return self.prose(1) };
+        self.found.fence.get_or_insert(at);
         self.cursor.pos = fence.end;
         match open {
             Some(open) if fence.closes(&open) => {
@@ -281,6 +296,10 @@ impl<'a> Scan<'a> {
         let (committed, stop, log) = (parser.committed, parser.cursor.pos, parser.log);
         let reading = match end {
             End::Value(value) => {
+                let container = value.is_object() || value.is_array();
+                if !container {
+                    return self.prose(1);
+                }
                 if committed || place == Place::Start || !log.inner || plausible::scalars_only(&value) {
                     return self.keep(start..stop, Reading::Value(value), log, place);
                 }
@@ -303,7 +322,7 @@ impl<'a> Scan<'a> {
     /// Whether strict JSON starts here; if so it is kept.
     fn strict(&mut self, start: usize) -> bool {
         if self.not_strict == Some(start) {
-            return false;
+            return self.escaped(start);
         }
         let mut log = RepairLog::new(self.limits.max_repairs);
         let mut cursor = Cursor::new(self.cursor.text(), start);
@@ -347,7 +366,9 @@ impl<'a> Scan<'a> {
         self.cursor.pos = span.end;
         let weak = match &reading {
             Reading::Value(value) => {
-                place == Place::Prose && plausible::may_be_prose(&self.cursor, &span, value)
+                place == Place::Prose
+                    && self.found.prose.is_some()
+                    && plausible::may_be_prose(&self.cursor, &span, value)
             }
             _ => false,
         };
@@ -376,14 +397,8 @@ impl<'a> Scan<'a> {
         let offset = probe.pos;
         probe.advance(1);
         probe.skip_json_blanks();
-        if probe.peek() != Some(b'"') {
-            return None;
-        }
-        let close = probe.plain_run_end(probe.pos + 1);
-        probe.advance_to(close + 1);
-        probe.skip_json_blanks();
         self.cursor.looked(end, probe.pos);
-        (probe.peek() == Some(b':')).then(|| {
+        (probe.peek() == Some(b'"')).then(|| {
             let kind = RepairKind::MixedBrackets;
             Repair { kind, risk: kind.risk(), offset, pointer: String::new() }
         })

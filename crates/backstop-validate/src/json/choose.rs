@@ -55,7 +55,7 @@ pub(crate) fn forbidden(policy: Policy, log: &RepairLog) -> Option<Repair> {
 
 impl Choice<'_> {
     pub(crate) fn pick(self, mut found: Found) -> Result<Extracted, ExtractError> {
-        let candidates = std::mem::take(&mut found.candidates);
+        let candidates = found.take_candidates();
         if candidates.is_empty() {
             return Err(nothing(found));
         }

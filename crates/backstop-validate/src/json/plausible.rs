@@ -24,6 +24,9 @@ pub(crate) fn opens_value(cursor: &mut Cursor<'_>, at: usize, place: Place) -> b
     let next = skip_blanks(cursor, at + 1);
     cursor.looked(at, next);
     let Some(byte) = cursor.byte_at(next) else { return cursor.byte_at(at) != Some(b'(') };
+    if cursor.starts_with_at(next, "```") {
+        return false;
+    }
     match cursor.byte_at(at) {
         Some(b'(') => {
             place == Place::Start && matches!(byte, b'(' | b'[' | b'{' | b'"' | b'\'' | b'0'..=b'9' | b'-')
@@ -34,7 +37,6 @@ pub(crate) fn opens_value(cursor: &mut Cursor<'_>, at: usize, place: Place) -> b
             _ => is_quote(cursor, next) || place == Place::Start || word_and_colon(cursor, next),
         },
         _ => match byte {
-            b'`' => false,
             b'"' | b'\'' | b'{' | b'[' | b']' | b'/' | b'0'..=b'9' | b'-' | b',' | b'.' | b'\\' | b'}' => {
                 true
             }

@@ -109,6 +109,9 @@ repair_kinds! {
     MissingOpeningQuote = "missing_opening_quote", Guess;
     /// A bracket of the wrong kind with several ways to put it right.
     MixedBrackets = "mixed_brackets", Guess;
+    /// A quote inside a string that has no partner, or that seems to open or close another member: the string may have
+    /// ended before it.
+    DoubtfulQuote = "doubtful_quote", Guess;
     /// Words inside a container that belong to no member.
     StrayText = "stray_text", Guess;
     /// The text was cut off; what was read so far is closed.

@@ -264,7 +264,7 @@ mod tests {
     fn a_key_that_occurs_twice_is_noticed_where_it_is() {
         let (value, notes) = read("{\"x\":[{\"a\":1,\"b\":2,\"a\":3}]}").unwrap();
         assert_eq!(value, json!({"x": [{"a": 3, "b": 2}]}));
-        assert_eq!(notes, ["duplicate_key at byte 25 (/x/0/a)"]);
+        assert_eq!(notes, ["duplicate_key at byte 24 (/x/0/a)"]);
     }
 
     #[test]

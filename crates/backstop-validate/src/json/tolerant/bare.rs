@@ -107,6 +107,10 @@ impl Tolerant<'_> {
                     self.guess(RepairKind::MissingOpeningQuote, at)?;
                     return Ok(Value::String(text.to_owned()));
                 }
+                // `ObjectId("…")` and the like have a meaning of their own.
+                if word.contains("(\"") {
+                    self.guess(RepairKind::StrayText, at)?;
+                }
                 self.note(RepairKind::UnquotedString, at);
                 Ok(Value::String(word.to_owned()))
             }
@@ -263,6 +267,6 @@ impl Tolerant<'_> {
 }
 
 fn is_non_finite(word: &str) -> bool {
-    let body = word.trim_start_matches(['+', '-']);
+    let body = word.trim_start_matches(['+', '-']).trim_start();
     matches!(body, "NaN" | "nan" | "Infinity" | "infinity" | "inf" | "Inf")
 }

@@ -92,9 +92,18 @@ impl Tolerant<'_> {
         }
     }
 
+    /// `[{"a": 1{"a": 2}]`: a brace behind a member opens the next item.
+    pub(super) fn close_item(&mut self, at: usize) -> Step<State> {
+        self.note(RepairKind::MissingCloser, at);
+        self.pop()
+    }
+
     /// The fence around the value ends, so the text is complete: what is open was forgotten.
     pub(super) fn close_all(&mut self) -> Step<State> {
         let at = self.cursor.pos;
+        if self.stack.iter().all(Frame::is_empty) {
+            return Err(Halt::Damaged(at, "a value"));
+        }
         self.note(RepairKind::MissingCloser, at);
         self.comma = None;
         while self.stack.len() > 1 {

@@ -9,6 +9,16 @@ use super::Tolerant;
 use super::quoted::{Quote, Role};
 use crate::json::frames::Frame;
 
+/// The quotes inside one string that were taken for text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InnerQuotes {
+    count: usize,
+    /// One of them stands where a key, or the value behind a colon, may begin or end.
+    at_member: bool,
+    /// One of them stands right behind a colon.
+    after_colon: bool,
+}
+
 /// What a quote inside a string is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -43,6 +53,23 @@ impl Tolerant<'_> {
             return Verdict::End;
         }
         self.forgotten(at, run).map_or(Verdict::Inner, |end| Verdict::Missing { end })
+    }
+
+    /// Takes note of a quote that was taken for text.
+    pub(super) fn count_inner(&mut self, inner: &mut InnerQuotes, at: usize, after: usize, run: usize) {
+        inner.count += 1;
+        let next = self.trivia_end(after);
+        let before_colon = self.cursor.byte_at(next) == Some(b':');
+        let before_key = self.top_is_object() && self.looks_like_key(at);
+        inner.at_member |= before_colon || before_key;
+        inner.after_colon |= self.cursor.slice(run, at).trim_end().ends_with(':');
+    }
+
+    /// Whether quotes that were taken for text make it doubtful that the string ends where it does: one that borders on
+    /// a key; one without a partner, in an array or behind a colon.
+    pub(super) fn doubts(&self, inner: InnerQuotes) -> bool {
+        let odd = inner.count % 2 == 1;
+        inner.at_member || odd && (inner.after_colon || !self.top_is_object())
     }
 
     fn key_verdict(&mut self, at: usize, after: usize, run: usize) -> Verdict {

@@ -154,6 +154,9 @@ impl<'a> Tolerant<'a> {
             return self.double_brace();
         }
         let key = if self.quote_at(at).is_some() { self.quoted_key()? } else { self.bare_key()? };
+        if key.trim_start().starts_with(',') {
+            self.guess(RepairKind::DoubtfulQuote, at)?;
+        }
         self.set_key(key);
         self.skip_trivia();
         let Some(byte) = self.cursor.peek() else { return Err(Halt::Cut(CutState::AfterKey, None)) };
@@ -223,6 +226,7 @@ impl<'a> Tolerant<'a> {
             b'}' | b']' | b')' => self.close(byte),
             b'`' if self.cursor.starts_with_at(at, "```") => self.close_all(),
             b':' => self.brace_item(at),
+            b'{' if self.is_item() => self.close_item(at),
             _ if self.starts_member(at, before) => {
                 self.note(RepairKind::MissingComma, at);
                 Ok(State::Member)
@@ -297,6 +301,11 @@ impl<'a> Tolerant<'a> {
             self.log.note(RepairKind::DuplicateKey, self.cursor.pos, path);
         }
         Ok(State::After)
+    }
+
+    /// Whether the innermost container is an object that is an item of an array.
+    fn is_item(&self) -> bool {
+        matches!(self.stack.as_slice(), [.., Frame::Array(_), Frame::Object { .. }])
     }
 
     fn set_key(&mut self, name: String) {

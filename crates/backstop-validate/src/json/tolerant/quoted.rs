@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ends::Verdict;
+use super::ends::{InnerQuotes, Verdict};
 use super::{Halt, Step, Tolerant};
 use crate::json::error::CutState;
 use crate::json::escape::{self, Escape};
@@ -155,6 +155,7 @@ impl Tolerant<'_> {
         let mut out = String::new();
         let mut run = self.cursor.pos;
         let mut raw_control = false;
+        let mut inner = InnerQuotes::default();
         loop {
             let to = self.run_end(quote);
             self.cursor.advance_to(to);
@@ -185,11 +186,15 @@ impl Tolerant<'_> {
             match verdict {
                 Verdict::End => {
                     out.push_str(self.cursor.slice(run, to));
+                    if role == Role::Value && self.doubts(inner) {
+                        self.guess(RepairKind::DoubtfulQuote, to)?;
+                    }
                     self.cursor.advance(len * repeats);
                     return Ok(out);
                 }
                 Verdict::Inner => {
                     self.note(RepairKind::InnerQuote, to);
+                    self.count_inner(&mut inner, to, to + len * repeats, run);
                     self.cursor.advance(len);
                 }
                 // The string ended at `end`, before this quote, without one of its own.

@@ -128,16 +128,17 @@ impl Tolerant<'_> {
         ends.then_some((value, len))
     }
 
-    /// Whether a key with its colon starts here: quoted, or one bare word.
+    /// Whether a key with its colon starts here: quoted, or one bare word, which may have a closing quote alone.
     pub(super) fn looks_like_key(&mut self, at: usize) -> bool {
         if self.lookahead == 0 {
             return false;
         }
         let (end, whole) = match self.quote_at(at) {
-            Some(quote) => self.simple_string_end(at + quote.len, quote),
+            Some(quote) => self.quoted_key_end(at, quote),
             None => {
                 let end = self.word_end(at);
-                (end, end > at)
+                let stray = end > at && self.cursor.byte_at(end) == Some(b'"');
+                (end + usize::from(stray), end > at)
             }
         };
         self.look(at, end);
@@ -147,6 +148,18 @@ impl Tolerant<'_> {
         let colon = self.trivia_end(end);
         // `https://…` is a value.
         self.cursor.byte_at(colon) == Some(b':') && !self.cursor.starts_with_at(colon, "://")
+    }
+
+    /// The end of the quoted key at `at`, in single or doubled quotes.
+    fn quoted_key_end(&self, at: usize, quote: Quote) -> (usize, bool) {
+        let from = at + quote.len;
+        let doubled = self.closes(quote, from).is_some()
+            && self.cursor.char_at(from + quote.len).is_some_and(char::is_alphanumeric);
+        if !doubled {
+            return self.simple_string_end(from, quote);
+        }
+        let (end, whole) = self.simple_string_end(from + quote.len, quote);
+        (self.closes(quote, end).map_or(end, |len| end + len), whole)
     }
 
     /// The end of the string that would start here if no quote in it were unescaped, and whether it ends on its line.
