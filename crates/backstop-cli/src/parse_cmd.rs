@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use backstop_validate::coerce::{self, Coercion, Mode};
-use backstop_validate::json::{Accept, ExtractError, Extracted, Extractor, Fit, Policy, Repair, Risk};
+use backstop_validate::json::{Accept, ExtractError, Extracted, Extractor, Fit, Policy, Repair};
 use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -234,12 +234,7 @@ fn refusal(error: &ExtractError) -> Map<String, Value> {
 }
 
 fn repair(repair: &Repair) -> Value {
-    let risk = match repair.risk {
-        Risk::Cosmetic => "cosmetic",
-        Risk::Structural => "structural",
-        Risk::Guess => "guess",
-    };
-    json!({"kind": repair.kind.as_str(), "risk": risk, "offset": repair.offset, "pointer": repair.pointer})
+    json!({"kind": repair.kind.as_str(), "risk": repair.risk, "offset": repair.offset, "pointer": repair.pointer})
 }
 
 fn coercion(coercion: &Coercion) -> Value {
