@@ -15,7 +15,7 @@ pub(crate) static ENGLISH: Pack = Pack {
          |unfortunately|regret|violat|against|policy|policies|guideline|outside|beyond|prohibit|forbid|forbidden\
          |restricted|prevent|abstain|refrain|pass on|say no|inappropriate|unethical|immoral|illegal|harmful|illegitimate\
          |nope|no[.,!]|condemn|let's|different|something else|blocked|filter|please|could you|unreadable|blurry|no \
-         |cant |wont |lack |cut off|missing|empty|blank|corrupt|illegible|going through|harm",
+         |cant |wont |lack |cut off|missing|empty|blank|corrupt|illegible|going through|harm|only |just |instructed|designed|trained|draw|steer|stay |sit |line |request |hard |aim to|as much as|rejected|denied|would (?:violate|breach|mean|make)|uncomfortable|wrong|irresponsible|stop |rules|avoid|breaking|turn |got to|withhold|opting|opt out|skip|answer |no-go|more than i|instructions|crime|offence|offense|unlawful|wrong|reach out|line|alone",
         &[],
     ),
     rules: &RULES,
@@ -37,7 +37,7 @@ const CANNOT: &str = "(?:can't|cannot|can not|can ?n't|cant|can no longer|won't|
     |(?:don't|do not) <adv>(?:feel (?:comfortable|right|at ease)|want|wish|intend|plan|think i (?:can|should|could))(?: to| with)?\
     |(?:don't|do not|lack|have no) ?(?:have )?(?:the |any )?(?:ability|capability|capacity|authority|permission|means)(?: to)?\
     |(?:won't|will not|would not|wouldn't) be (?:able|willing|comfortable)(?: to| with)?\
-    |(?:'d|would)(?: much)? rather not|(?:'d |would )?prefer not(?: to)?|choose not(?: to)?|(?:have|'ve) chosen not(?: to)?\
+    |(?:'d|would)(?: much)? rather not|(?:'d |would )?prefer not(?: to)?|choose not(?: to)?|(?:have|'ve) (?:chosen|decided|elected) not(?: to)?|(?:am|'m|feel|would be|'d be) uncomfortable(?: with)?|ain't|have no (?:intention|wish|desire|plans?) (?:of|to)\
     |(?:am|'m) choosing not(?: to)?)";
 
 /// What a model may be asked to do.
@@ -50,12 +50,12 @@ const ACT: &str = "(?:help|helping|assist|assisting|aid|support|supporting|enter
     |translating|process|processing|reproduce|reproducing|perform|performing|execute|do that|do this|do so|do it|list|listing\
     |make (?:harmful|jokes|fun|such|that|this|judg[a-z]+|statements|up|any|a )|work (?:with|on)|go (?:into|there|down|along)\
     |advocate|act |carry out|fabricate|fabricating|imitate|impersonate|role-?play|pretend|use (?:racial|slurs|derogatory|such|offensive|insulting|abusive|that|this)\
-    |say (?:that|this|such|anything)|repeat|speculate|justify|defend|rewrite|paraphrase|edit|analy[sz]e|classify|transcribe|convert|format\
+    |say (?:that|this|such|anything)|repeat (?:that|this|such|those|it)|speculate|justify|defend|rewrite|paraphrase|edit|analy[sz]e|classify|transcribe|convert|format\
     |fill|parse|read (?:this|that|out)|label|rank|review|evaluate|judge|identify|take (?:on|over)|touch|handle|meet (?:this|that|your)|oblige\
-    |contribute|collaborate|include|including|mention|be (?:of (?:help|assistance|service)|helping|part|involved|providing|assisting|able to)|lend)";
+    |contribute|collaborate|hand (?:(?:it|them|that|this) )?(?:over|out)|be (?:a )?party to|give out|pass (?:along|this|that)|talk (?:about|to)|look (?:at|into|up)|weigh in|touch on|speak (?:on|about|for)|diagnose|follow (?:that|this|those|these|your) [a-z]+|try\\b|attempt|go (?:any )?further|doing (?:that|this|it|so)|include|including|mention|be (?:of (?:help|assistance|service)|helping|part|involved|providing|assisting|able to)|lend)";
 
 const MODAL: &str = "(?:must|have to|need to|am going to have to|'m going to have to|will have to|'ll have to|am obliged to\
-    |am obligated to|would have to|'d have to|am forced to|should|ought to|will|'ll|am going to|'m going to|am inclined to|'m inclined to|choose to|would|'d)";
+    |am obligated to|would have to|'d have to|am forced to|should|ought to|will|'ll|am going to|'m going to|am inclined to|'m inclined to|choose to|prefer to|'ve got to|have got to|would|'d)";
 
 /// What is asked for, as a model names it.
 const REQUEST: &str = "(?:request|prompt|question|content|topic|query|task|input|message|information|instructions?|assistance|material\
@@ -79,7 +79,7 @@ static WORDS: [Word; 7] = [
     ),
 ];
 
-static RULES: [Rule; 36] = [
+static RULES: [Rule; 44] = [
     Rule::new(
         "en/not-inability",
         Benign,
@@ -102,7 +102,7 @@ static RULES: [Rule; 36] = [
         Four,
         Position,
         &WORDS,
-        r"\bi ?<adv>(?:<modal> )?<adv>(?:politely |respectfully |kindly )?(?:decline|refuse|say no(?: to (?:this|that|your)|[.,!]|$)|pass on|turn (?:this|that|your|it) (?:[a-z]+ )?down|turn down (?:this|that|the|your) (?:request|task|question)|abstain|refrain|draw the line|stop (?:here|there|short))\b",
+        r"\bi ?<adv>(?:<modal> )?<adv>(?:politely |respectfully |kindly )?(?:decline|refuse|say no(?: to (?:this|that|your)|[.,!]|$)|pass on|turn (?:this|that|your|it) (?:[a-z]+ )?down|turn down (?:this|that|the|your) (?:request|task|question)|abstain|refrain|draw the line|stop (?:here|there|short)|sit (?:this|that|it) (?:one )?out|steer clear of|stay (?:away from|out of)|leave (?:this|that|it|your [a-z]+) (?:[a-z]+ )?(?:unanswered|alone)|take a pass|withhold|skip (?:this|that)|opt out)\b|\bi(?: am|'m) <adv>(?:declining|refusing|opting out of|withholding|skipping|passing on|abstaining|drawing (?:a|the) line|sitting (?:this|that) (?:one )?out)\b",
     ),
     Rule::new(
         "en/first-person-never-do",
@@ -126,7 +126,7 @@ static RULES: [Rule; 36] = [
         Two,
         Flat(60),
         &WORDS,
-        r"\b(?:it (?:is|'s|isn't)|it would) ?(?:not )?(?:be )?(?:possible|permissible|feasible|permitted|allowed|appropriate|ethical|right|impossible) for me to (?:<act>)\b",
+        r"\b(?:(?:it|that|this)(?: is|'s| isn't)|it would) ?(?:not )?(?:be )?(?:possible|permissible|feasible|permitted|allowed|appropriate|ethical|right|impossible|irresponsible|wrong|unethical|inappropriate|improper) (?:for|of) me to (?:do\b|<act>)\b",
     ),
     Rule::new(
         "en/not-something-i-do",
@@ -134,7 +134,7 @@ static RULES: [Rule; 36] = [
         Four,
         Flat(70),
         &WORDS,
-        r"\b(?:this|that|it|these|those|[a-z]+)(?: is|'s|'s just| are|'s simply| isn't| aren't) (?:just |simply |really )?(?:not )?(?:something|anything|things|an area|a (?:request|topic|task|conversation|subject|thing)) (?:that |where |which )?(?:i|i'm|i'll|i'd|i am)\b <adv>(?:can|could|will|would|'d|'ll|'m|am|do|want|feel|help|assist|provide|engage|support|discuss)|\b(?:isn't|not) something (?:that )?i(?: |'|')",
+        r"\b(?:this|that|it|these|those|[a-z]+)(?: is|'s|'s just| are|'s simply| isn't| aren't) (?:just |simply |really )?(?:not )?(?:something|anything|things|an area|a (?:request|topic|task|conversation|subject|thing)) (?:that |where |which )?(?:i|i'm|i'll|i'd|i am)\b <adv>(?:can|could|will|would|'d|'ll|'m|am|do|want|feel|help|assist|provide|engage|support|discuss)|\b(?:topic|subject|area|kind of [a-z]+) (?:that )?i (?:avoid|stay|don't|do not|won't|will not|cannot|can't)\b|\b(?:isn't|is not|not) (?:an? )?(?:information|content|details|data|material|advice|[a-z]+ [a-z]+) (?:that )?i(?: am|'m) (?:able|allowed|permitted|willing|free) to\b|\b(?:which|those [a-z]+|these [a-z]+)(?: is something)? i (?:simply |just )?(?:won't|will not|cannot|can't|refuse to) (?:do|follow|write|answer|provide|support|act on|help)\b|\b(?:isn't|not) (?:something|anything) (?:that )?(?:i(?: |')|(?:this|the) (?:assistant|model|service|chatbot))",
     ),
     Rule::new(
         "en/request-not-allowed",
@@ -142,7 +142,7 @@ static RULES: [Rule; 36] = [
         Four,
         Flat(70),
         &WORDS,
-        r"\b(?:this|that|the|your|such(?: a)?) (?:[a-z]+ )?<request> (?:(?:appears to|seems to|may|would|might|directly|clearly) )?(?:(?:violates?|goes against|conflicts with|is against|breach(?:es)?|contravenes?|run afoul of|runs counter to) (?:[a-z]+ ){0,2}?(?:<owner>|terms)\b|is (?:not (?:allowed|permitted|one i)|prohibited|disallowed|off[- ]limits|restricted)|falls (?:outside|foul)|(?:cannot|can't|won't|will not|can not) be (?:fulfilled|completed|provided|shared|supported|accommodated|processed|answered|generated|honou?red|satisfied|granted|handled))",
+        r"\b(?:this|that|the|your|such(?: a)?) (?:[a-z]+ )?<request> (?:(?:appears to|seems to|may|would|might|directly|clearly) )?(?:(?:violates?|goes against|conflicts with|is against|breach(?:es)?|contravenes?|run afoul of|runs counter to) (?:[a-z]+ ){0,2}?(?:<owner>|terms)\b|is (?:not (?:allowed|permitted|one i)|prohibited|disallowed|off[- ]limits|restricted)|falls (?:outside|foul)|(?:cannot|can't|must not) (?:continue|go on|proceed)|(?:cannot|can't|won't|will not|can not) be (?:fulfilled|completed|provided|shared|supported|accommodated|processed|answered|generated|honou?red|satisfied|granted|handled))",
     ),
     Rule::new(
         "en/request-not-processed",
@@ -158,7 +158,7 @@ static RULES: [Rule; 36] = [
         Four,
         Flat(45),
         &WORDS,
-        r"\b(?:against|violates?|violation of|violating|outside|within|not in line with|conflicts? with|contrary to|break(?:s|ing)?|prohibited by|prohibits?|goes beyond|under|by) (?:[a-z]+ ){0,2}<owner> (?:[a-z]+ (?:and [a-z]+ )?)?(?:guidelines|policy|policies|programming|principles|rules|instructions|values|ethics|standards|terms|scope|capabilities|code|training|boundaries|limits)\b|\b(?:against|outside|break|breaks|under|within|by) the (?:rules|guidelines|policies|principles|terms|limits|instructions) (?:that )?(?:i|under which i|set for me|given to me)\b|\b(?:my|the) (?:[a-z]+ )?(?:guidelines|programming|policies|policy|instructions|principles|rules|training|values|ethics|design|safety [a-z]+) (?:[a-z]+ )?(?:prevents?|prohibits?|forbids?|(?:do not|don't|does not|doesn't|won't) (?:let|allow|permit)|restricts?|stops?|bars?|keeps?) me\b|\bmy (?:[a-z]+ )?(?:guidelines|programming|policies|policy|instructions|principles|rules|training) (?:[a-z]+ )?(?:prevents?|prohibits?|forbids?|(?:do not|don't|does not|doesn't|won't) (?:let|allow|permit)|restricts?|rules? out)\b",
+        r"\b(?:against|break|breaks|breaking|under|by|outside) (?:[a-z]+ ){0,2}(?:rules|policy|policies|guidelines|instructions) (?:that )?i (?:have to|must|need to|am required to|am bound to|operate|work) ?(?:follow|obey|respect|under|by|keep|observe)?\b|\bmy (?:policy|rule|practice) is (?:to never|not to|never to|to not|to avoid|to decline)\b|\b(?:against|violates?|violation of|violating|outside|within|not in line with|conflicts? with|contrary to|break(?:s|ing)?|prohibited by|prohibits?|goes beyond|under|by) (?:[a-z]+ ){0,2}<owner> (?:[a-z]+ (?:and [a-z]+ )?)?(?:guidelines|policy|policies|programming|principles|rules|instructions|values|ethics|standards|terms|scope|capabilities|code|training|boundaries|limits)\b|\b(?:against|outside|break|breaks|under|within|by) the (?:rules|guidelines|policies|principles|terms|limits|instructions) (?:that )?(?:i|under which i|set for me|given to me)\b|\b(?:my|the) (?:[a-z]+ )?(?:guidelines|programming|policies|policy|instructions|principles|rules|training|values|ethics|design|safety [a-z]+) (?:[a-z]+ )?(?:prevents?|prohibits?|forbids?|(?:do not|don't|does not|doesn't|won't) (?:let|allow|permit)|restricts?|stops?|bars?|keeps?) me\b|\bmy (?:[a-z]+ )?(?:guidelines|programming|policies|policy|instructions|principles|rules|training) (?:[a-z]+ )?(?:prevents?|prohibits?|forbids?|(?:do not|don't|does not|doesn't|won't) (?:let|allow|permit)|restricts?|rules? out)\b",
     ),
     Rule::new(
         "en/outside-my-scope",
@@ -190,7 +190,7 @@ static RULES: [Rule; 36] = [
         Two,
         Flat(40),
         &WORDS,
-        r"\b(?:i am|i'm|as)(?: just| only| merely)? an? (?:[a-z]+ ){0,3}(?:ai|language model|assistant|chatbot)\b[^.]{0,40}?\b(?:and|so|but|,) ?(?:i )?(?:do not|don't|cannot|can't|am not|will not|won't|am unable|have no) (?:[a-z]+ )?(?:provide|engage|have (?:the|access|permission|authority)|able|allowed|permitted|programmed|capable|make|take|help|promote|support|condone|offer|give|produce|create|generate|answer|encourage|possess|participate|to )",
+        r"\b(?:i am|i'm|as)(?: just| only| merely)? an? (?:[a-z]+ ){0,3}(?:ai|language model|assistant|chatbot)\b[^.]{0,40}?\b(?:and|so|but|,) ?(?:i )?(?:do not|don't|cannot|can't|am not|will not|won't|am unable|have no) (?:[a-z]+ )?(?:provide|engage|have (?:the|access|permission|authority)|able|allowed|permitted|programmed|capable|make|take|help|promote|support|condone|offer|give|produce|create|generate|answer|encourage|possess|participate|talk|discuss|comment|assist|to )",
     ),
     Rule::new(
         "en/question-reproved",
@@ -305,12 +305,76 @@ static RULES: [Rule; 36] = [
         r"\b(?:for me to|i am programmed to|i'm programmed to|i aim to|my purpose is|i strive to|i'm designed to|i am designed to)\b",
     ),
     Rule::new(
+        "en/subjectless-inability",
+        Decline,
+        First,
+        Flat(60),
+        &WORDS,
+        r"^(?:(?:i'm |i am )?(?:very )?(?:sorry|apologies|my apologies|unfortunately)[,;.:-]* ?(?:but )?)?(?:can't|cannot|can not|won't|will not|unable to|not able to|not going to|not allowed to|refusing to) <adv>(?:<act>|do (?:that|this|so))\b|^(?:your |the |this )?(?:request|query|prompt|task) (?:was |has been |is )?(?:refused|denied|declined|rejected)(?:[.!]|$| (?:due|because|by|on)\b)",
+    ),
+    Rule::new(
+        "en/told-not-to",
+        Decline,
+        Four,
+        Flat(70),
+        &WORDS,
+        r"\bi(?:'ve| have|'m| am|was) (?:been )?<adv>(?:instructed|designed|told|trained|built|programmed|asked|configured|required|bound) <adv>(?:not to|to (?:avoid|decline|refuse|reject|refrain|stay away|steer clear|not))\b",
+    ),
+    Rule::new(
+        "en/only-other-help",
+        Obstacle,
+        Two,
+        Flat(45),
+        &WORDS,
+        r"\bi(?: can|'m| am)(?: here)? (?:only|just) (?:able to |here to )?(?:help|assist|answer|discuss|support)\b|\b(?:help|assist)(?: you)? with (?:something|anything|other [a-z]+|another [a-z]+)[^.]{0,20}(?:but|just) not (?:with )?(?:this|that)\b",
+    ),
+    Rule::new(
+        "en/not-permitted",
+        Decline,
+        Four,
+        Flat(55),
+        &WORDS,
+        r"\bi(?: am|'m) <adv>(?:not (?:allowed|permitted|authori[sz]ed|programmed|at liberty) to|(?:prohibited|forbidden|barred|restricted) from|unwilling to)\b|\bi (?:don't|do not|lack) (?:have )?(?:the )?(?:[a-z]+ )?(?:permission|clearance|authori[sz]ation|authority) to\b",
+    ),
+    Rule::new(
+        "en/coordinated-inability",
+        Decline,
+        Two,
+        Flat(55),
+        &WORDS,
+        r"\bi [^.!?;:]{3,60}(?:,| and| so| but)(?: i)? (?:will not|won't|cannot|can't|must not|am not able to|am unable to) <adv><act>\b",
+    ),
+    Rule::new(
+        "en/line-not-crossed",
+        Decline,
+        Four,
+        Flat(50),
+        &WORDS,
+        r"\b(?:my answer (?:is|will be|remains)|(?:my|the) answer (?:has to|must) be) (?:a (?:firm |clear )?)?no\b|\bthis (?:assistant|model|chatbot|service) (?:does not|doesn't|cannot|can't|will not|won't) (?:<act>)\b|\bno-go for me\b|\bmore than i(?: am|'m) (?:allowed|permitted|able|willing) to\b|\bas much as i(?: would|'d)(?: like| love)? (?:to )?(?:help|assist|answer|comply|oblige|do (?:this|that))\b|\b(?:things?|lines?) (?:that )?i (?:won't|will not|don't|refuse to|am not willing to|'m not willing to) (?:do|cross|touch)\b|\b(?:crosses (?:a|the)|cross(?:es|ing)? (?:that|this|my)) line\b|\bnot the right (?:tool|assistant|model|place) for (?:this|that)\b|\bwe(?: are|'re)? (?:cannot|can't|unable to|not able to|won't|will not) (?:help|assist)(?: you)? with (?:this|that|your <request>)\b",
+    ),
+    Rule::new(
+        "en/helping-would-be",
+        Obstacle,
+        Two,
+        Flat(50),
+        &WORDS,
+        r"\b(?:helping|assisting|complying|doing so|answering|translating|writing|generating|providing|producing) (?:(?:you|with|this|that|it|such|your|the) ){0,3}(?:[a-z]+ )?would (?:be (?:<wrong>|against|a (?:violation|breach))|violate|breach|require me|mean (?:helping|breaking)|go against|constitute|make me)",
+    ),
+    Rule::new(
+        "en/would-like-to",
+        Support,
+        Two,
+        Flat(25),
+        &WORDS,
+        r"\bi(?:'d| would) (?:really )?(?:love|like) to (?:help|assist)[^.]{0,20}\bbut\b|\bi aim to be helpful\b|\b(?:this|that) is not (?:allowed|permitted|possible)[.!]",
+    ),
+    Rule::new(
         "en/bare-no",
         Decline,
         First,
         Flat(60),
         &WORDS,
-        r"^(?:(?:i'm |i am )?(?:sorry|apologies|my apologies|i apologize)[,;.]? (?:but )?)?(?:absolutely |definitely |certainly )?(?:no|nope|not possible|absolutely not|not going there|no can do|not happening|i'd rather not)[.!,]? ?(?:$|i won't|i will not|not going)",
+        r"^(?:(?:i'm |i am )?(?:sorry|apologies|my apologies|i apologize)[,;.]? (?:but )?)?(?:(?:thanks|thank you)[,.;]? (?:but )?)?(?:absolutely |definitely |certainly )?(?:no|nope|hard (?:no|pass)|that's a (?:hard |firm )?(?:no|pass)(?: from me)?|not possible|absolutely not|not going there|no can do|not happening|(?:no|nope)[.,!] not [a-z]+ing [a-z]+|i'd rather not)[.!,]? ?(?:$|i won't|i will not|not going)",
     ),
     Rule::new(
         "en/filter-notice",
