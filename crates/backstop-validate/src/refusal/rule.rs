@@ -94,5 +94,12 @@ pub(crate) struct Pack {
     pub(crate) language: Language,
     /// An alternation of plain words, at least one of which every rule of the pack needs: the cheap way out.
     pub(crate) cue: Pattern,
-    pub(crate) rules: &'static [Rule],
+    /// In groups, so that a language with many rules can keep them in several files. Benign ones come first.
+    pub(crate) rules: &'static [&'static [Rule]],
+}
+
+impl Pack {
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &'static Rule> {
+        self.rules.iter().copied().flatten()
+    }
 }

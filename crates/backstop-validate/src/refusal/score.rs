@@ -107,7 +107,7 @@ fn run<'r>(pack: &'r Pack, head: &Head) -> Vec<Hit<'r>> {
     let mut head_text = head.text().to_owned();
     let mut hits: Vec<Hit<'r>> = Vec::new();
     let first_sentence = head.sentences(1).len();
-    for rule in pack.rules {
+    for rule in pack.rules() {
         let end = scope_end(head, rule.scope);
         if rule.signal == Signal::Benign {
             let found: Vec<_> = rule.pattern.find_all(head_text.get(..end).unwrap_or_default()).collect();

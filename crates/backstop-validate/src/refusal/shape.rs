@@ -9,23 +9,43 @@ const READ: usize = 8 * 1024;
 
 /// Field names that open an extraction or a summary, in several languages.
 static LABELLED: Pattern = Pattern::new(
-    r"^(?:summary|tl;?dr|translation|paraphrase|label|classification|category|title|topic|key points|meeting notes|minutes|corrected text|scene|q|speaker|quote|note to|customer|subject|headline|sentiment|transcript|resumen|résumé|traduction|zusammenfassung|übersetzung|riassunto|traduzione|resumo|tradução|traducción|samenvatting|vertaling|streszczenie|tłumaczenie|özet|ringkasan|terjemahan|tóm tắt|bản dịch|sammanfattning|översättning|摘要|总结|翻译|译文|要約|翻訳|요약|번역|الملخص|ملخص|الترجمة|सारांश|अनुवाद|краткое содержание|перевод)[^:：\n.]{0,25} ?[:：]",
+    concat!(
+        r"^(?:summary|tl;?dr|translation|paraphrase|label|classification|category|title|topic",
+        r"|key points|meeting notes|minutes|corrected text|scene|q|speaker|quote|note to|customer",
+        r"|subject|headline|sentiment|transcript|resumen|résumé|traduction|zusammenfassung|übersetzung",
+        r"|riassunto|traduzione|resumo|tradução|traducción|samenvatting|vertaling|streszczenie",
+        r"|tłumaczenie|özet|ringkasan|terjemahan|tóm tắt|bản dịch|sammanfattning|översättning|摘要|总结|翻译",
+        r"|译文|要約|翻訳|요약|번역|الملخص|ملخص|الترجمة|सारांश|अनुवाद|краткое содержание",
+        r"|перевод)[^:：\n.]{0,25} ?[:：]",
+    ),
     &[],
 );
 
 static LETTER: Pattern = Pattern::new(
-    r"^(?:(?:subject|betreff|objet|oggetto|asunto|assunto)[^:]{0,10}:|dear [a-z]|to whom it|(?:hi|hello|hey) (?:[a-z]+ )?[a-z]+,|sehr geehrte|liebe[rs]? [^ ,]+,|chère? |madame|monsieur|gentile |caro |cara |egregi|estimad[oa]s? |querid[oa] |prezad[oa]s? |beste |geachte |szanown|уважаем|尊敬的|拝啓)",
+    concat!(
+        r"^(?:(?:subject|betreff|objet|oggetto|asunto|assunto)[^:]{0,10}:|dear [a-z]|to whom it|(?:hi",
+        r"|hello|hey) (?:[a-z]+ )?[a-z]+,|sehr geehrte|liebe[rs]? [^ ,]+,|chère? |madame|monsieur",
+        r"|gentile |caro |cara |egregi|estimad[oa]s? |querid[oa] |prezad[oa]s? |beste |geachte ",
+        r"|szanown|уважаем|尊敬的|拝啓)",
+    ),
     &[],
 );
 
 static REPORTED: Pattern = Pattern::new(
-    r"\b(?:said|says|told|wrote|writes|replied|whispered|muttered|shouted|according to|reported|stated|explained|added|announced|spokes[a-z]+|refused to|declined to|customer writes|complains that|claims that)\b",
+    concat!(
+        r"\b(?:said|says|told|wrote|writes|replied|whispered|muttered|shouted|according to|reported",
+        r"|stated|explained|added|announced|spokes[a-z]+|refused to|declined to|customer writes",
+        r"|complains that|claims that)\b",
+    ),
     &[],
 );
 
 /// The speaker named after the words: counts even where these open the text.
 static TAGGED: Pattern = Pattern::new(
-    r"[,!?.] (?:he|she|they|the [a-z]+|[a-z]+) (?:said|says|sang|sings|cried|whispered|muttered|replied|shouted|wrote|writes|thought|thinks)\b",
+    concat!(
+        r"[,!?.] (?:he|she|they|the [a-z]+|[a-z]+) (?:said|says|sang|sings|cried|whispered|muttered",
+        r"|replied|shouted|wrote|writes|thought|thinks)\b",
+    ),
     &[],
 );
 
@@ -34,13 +54,24 @@ static DIALOGUE: Pattern =
     Pattern::new(r"(?:^|[.!?\])] )(?:the )?[^ .,:!?]{2,20}(?: [^ .,:!?]{2,20})?: [^ ]", &[]);
 
 static TURN: Pattern = Pattern::new(
-    r"\b(?:here (?:is|are)|here's|below (?:is|are)|the following|as follows|(?:however|but|instead|that said|that being said),? (?:i|here|we)(?: can| could|'m able| am able|'d be happy|'ll|\b)|i can (?:however|instead|provide|offer|share|give|tell|help|certainly|explain|summari[sz]e)|let me (?:explain|give|share|summari[sz]e)|voici|hier (?:ist|sind)|ecco )|aquí (?:está|tienes|van)|aqui está|oto |вот |다음(?:은|과)|다음 방법|以下|次の",
+    concat!(
+        r"\b(?:here (?:is|are)|here's|below (?:is|are)|the following|as follows|(?:however|but|instead",
+        r"|that said|that being said),? (?:i|here|we)(?: can| could|'m able| am able|'d be happy|'ll",
+        r"|\b)|i can (?:however|instead|provide|offer|share|give|tell|help|certainly|explain",
+        r"|summari[sz]e)|let me (?:explain|give|share|summari[sz]e)|voici|hier (?:ist|sind)|ecco )",
+        r"|aquí (?:está|tienes|van)|aqui está|oto |вот |다음(?:은|과)|다음 방법|以下|次の",
+    ),
     &[],
 );
 
 /// An answer that says which part it leaves out.
 static HANDED_OVER: Pattern = Pattern::new(
-    r"\b(?:here(?:'s| is| are)|below is|the following is) (?:all )?(?:the (?:rest|remainder|remaining|other)|everything else|what (?:remains|is left))\b|\b(?:with|without) (?:that|those|it|them|these|the [a-z]+(?: [a-z]+)?) (?:left out|omitted|removed|redacted|masked)\b|\bi(?: have|'ve)? (?:left (?:it|them|that|those|this)|omitted|redacted|skipped)\b",
+    concat!(
+        r"\b(?:here(?:'s| is| are)|below is|the following is) (?:all )?(?:the (?:rest|remainder",
+        r"|remaining|other)|everything else|what (?:remains|is left))\b|\b(?:with|without) (?:that",
+        r"|those|it|them|these|the [a-z]+(?: [a-z]+)?) (?:left out|omitted|removed|redacted|masked)\b",
+        r"|\bi(?: have|'ve)? (?:left (?:it|them|that|those|this)|omitted|redacted|skipped)\b",
+    ),
     &[],
 );
 

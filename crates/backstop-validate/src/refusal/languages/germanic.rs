@@ -10,10 +10,13 @@ use crate::refusal::rule::{Pack, Rule};
 pub(crate) static GERMAN: Pack = Pack {
     language: Language::German,
     cue: Pattern::new(
-        "nicht|kein|leider|tut mir leid|bedaure|entschuldig|verweiger|ablehn|lehne|verst(?:ö|o)|widersprich|untersagt|verboten|bitte|unmöglich|fehlt",
+        concat!(
+            "nicht|kein|leider|tut mir leid|bedaure|entschuldig|verweiger|ablehn|lehne|verst(?:ö|o)",
+            "|widersprich|untersagt|verboten|bitte|unmöglich|fehlt",
+        ),
         &[],
     ),
-    rules: &GERMAN_RULES,
+    rules: &[&GERMAN_RULES],
 };
 
 static GERMAN_WORDS: [Word; 2] = [
@@ -31,7 +34,12 @@ static GERMAN_RULES: [Rule; 7] = [
         Four,
         Flat(0),
         &GERMAN_WORDS,
-        r"\bich (?:kann|konnte|könnte) <adv>(?:nicht|kaum|kein[a-z]*) <adv>(?:bestätigen|kommen|glauben|erwarten|warten|genug (?:danken|empfehlen|betonen)|teilnehmen|dabei sein|feststellen|erkennen|finden|sagen, (?:ob|wann|wie|welche))|\bich (?:kann|möchte) (?:nur|auch nur)\b",
+        concat!(
+            r"\bich (?:kann|konnte|könnte) <adv>(?:nicht|kaum|kein[a-z]*) <adv>(?:bestätigen|kommen",
+            r"|glauben|erwarten|warten|genug (?:danken|empfehlen|betonen)|teilnehmen|dabei sein",
+            r"|feststellen|erkennen|finden|sagen, (?:ob|wann|wie|welche))|\bich (?:kann|möchte) (?:nur",
+            r"|auch nur)\b",
+        ),
     ),
     Rule::new(
         "de/inability",
@@ -39,7 +47,19 @@ static GERMAN_RULES: [Rule; 7] = [
         Four,
         Opening(85, 70),
         &GERMAN_WORDS,
-        r"\bich (?:kann|könnte|darf|werde|möchte|will|bin|sehe mich|fühle mich|würde)\b[^.!?]{0,90}\b(?:nicht|keine?[nrms]?|außerstande)\b[^.!?]{0,120} <act>|\b(?:kann|darf|werde|möchte|bin|könnte) ich\b[^.!?]{0,60}\b(?:nicht|keine?[nrms]?)\b[^.!?]{0,80} <act>|\b(?:dabei|damit|hierbei|hiermit|dazu) (?:kann|darf) ich <adv>(?:nicht|keine)|^ich kann (?:ihnen |dir |dabei |das |dies |leider |euch )*nicht(?: tun)?[.!]|\bich (?:kann|darf|werde) (?:[^ .!?,]+ ){0,4}keine (?:[^ .!?,]+ )?(?:informationen|ratschläge|anleitung|anweisungen|auskunft|auskünfte|hilfe|unterstützung|tipps|angaben|empfehlung|inhalte|texte|details|beratung|rechtsberatung|strategien|methoden|antwort)|\bist es mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)|\bes ist mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
+        concat!(
+            r"\bich (?:kann|könnte|darf|werde|möchte|will|bin|sehe mich|fühle mich",
+            r"|würde)\b[^.!?]{0,90}\b(?:nicht|keine?[nrms]?|außerstande)\b[^.!?]{0,120} <act>|\b(?:kann",
+            r"|darf|werde|möchte|bin|könnte) ich\b[^.!?]{0,60}\b(?:nicht",
+            r"|keine?[nrms]?)\b[^.!?]{0,80} <act>|\b(?:dabei|damit|hierbei|hiermit|dazu) (?:kann",
+            r"|darf) ich <adv>(?:nicht|keine)|^ich kann (?:ihnen |dir |dabei |das |dies |leider ",
+            r"|euch )*nicht(?: tun)?[.!]|\bich (?:kann|darf",
+            r"|werde) (?:[^ .!?,]+ ){0,4}keine (?:[^ .!?,]+ )?(?:informationen|ratschläge|anleitung",
+            r"|anweisungen|auskunft|auskünfte|hilfe|unterstützung|tipps|angaben|empfehlung|inhalte|texte",
+            r"|details|beratung|rechtsberatung|strategien|methoden|antwort)",
+            r"|\bist es mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
+            r"|\bes ist mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
+        ),
     ),
     Rule::new(
         "de/decline",
@@ -47,7 +67,11 @@ static GERMAN_RULES: [Rule; 7] = [
         Four,
         Opening(85, 70),
         &GERMAN_WORDS,
-        r"\bich (?:muss|möchte|werde) [^.!?]{0,40}\b(?:ablehnen|verweigern|absehen|passen)\b|\bich (?:verweigere|weigere mich|lehne)\b[^.!?]{0,60}(?:\bab\b|anfrage|antwort|das|dies|mich)|\bmuss ich [^.!?]{0,40}(?:ablehnen|verweigern)",
+        concat!(
+            r"\bich (?:muss|möchte|werde) [^.!?]{0,40}\b(?:ablehnen|verweigern|absehen|passen)\b",
+            r"|\bich (?:verweigere|weigere mich|lehne)\b[^.!?]{0,60}(?:\bab\b|anfrage|antwort|das|dies",
+            r"|mich)|\bmuss ich [^.!?]{0,40}(?:ablehnen|verweigern)",
+        ),
     ),
     Rule::new(
         "de/policy",
@@ -55,7 +79,13 @@ static GERMAN_RULES: [Rule; 7] = [
         Four,
         Opening(70, 60),
         &GERMAN_WORDS,
-        r"\b(?:verstößt|verstoßen|verstieße) gegen (?:meine|unsere|die (?:nutzungs|inhalts|sicherheits)|die richtlinien)|\bwiderspricht (?:meinen|unseren) |\b(?:diese|ihre|deine) (?:anfrage|bitte) kann (?:[^ .]+ )?nicht (?:bearbeitet|erfüllt|beantwortet|verarbeitet)|\bmeine (?:richtlinien|vorgaben|regeln|grundsätze|programmierung) (?:[^ .]+ ){0,3}(?:nicht|verbieten|untersagen|erlaubt)",
+        concat!(
+            r"\b(?:verstößt|verstoßen|verstieße) gegen (?:meine|unsere|die (?:nutzungs|inhalts",
+            r"|sicherheits)|die richtlinien)|\bwiderspricht (?:meinen|unseren) |\b(?:diese|ihre",
+            r"|deine) (?:anfrage|bitte) kann (?:[^ .]+ )?nicht (?:bearbeitet|erfüllt|beantwortet",
+            r"|verarbeitet)|\bmeine (?:richtlinien|vorgaben|regeln|grundsätze",
+            r"|programmierung) (?:[^ .]+ ){0,3}(?:nicht|verbieten|untersagen|erlaubt)",
+        ),
     ),
     Rule::new(
         "de/apology",
@@ -63,7 +93,11 @@ static GERMAN_RULES: [Rule; 7] = [
         First,
         Flat(20),
         &GERMAN_WORDS,
-        r"^(?:es tut mir (?:sehr )?leid,? (?:aber|ich kann|dass ich)|leider|tut mir leid, (?:aber|ich|das|dabei)|ich bedaure|entschuldigung, aber)|\bals (?:ki|künstliche intelligenz|sprachmodell|ki-[a-z]+|ki-sprachmodell)\b",
+        concat!(
+            r"^(?:es tut mir (?:sehr )?leid,? (?:aber|ich kann|dass ich)|leider|tut mir leid, (?:aber|ich",
+            r"|das|dabei)|ich bedaure|entschuldigung, aber)|\bals (?:ki|künstliche intelligenz",
+            r"|sprachmodell|ki-[a-z]+|ki-sprachmodell)\b",
+        ),
     ),
     Rule::new(
         "de/better-not",
@@ -71,7 +105,10 @@ static GERMAN_RULES: [Rule; 7] = [
         Two,
         Flat(60),
         &GERMAN_WORDS,
-        r"\bes (?:ist|wäre) (?:nicht|un)[ ]?(?:angemessen|ethisch|vertretbar|zulässig|richtig),? [^.!?]{0,60}\bzu (?:geben|helfen|erstellen|unterstützen|liefern|schreiben)",
+        concat!(
+            r"\bes (?:ist|wäre) (?:nicht|un)[ ]?(?:angemessen|ethisch|vertretbar|zulässig",
+            r"|richtig),? [^.!?]{0,60}\bzu (?:geben|helfen|erstellen|unterstützen|liefern|schreiben)",
+        ),
     ),
     Rule::new(
         "de/input-missing",
@@ -79,14 +116,24 @@ static GERMAN_RULES: [Rule; 7] = [
         Four,
         Flat(60),
         &GERMAN_WORDS,
-        r"\b(?:kein|keinen|keine) (?:[^ .]+ )?(?:dokument|text|datei|anhang|bild|artikel|dateianhang|rechnung)\b|\b(?:anhang|dokument|datei|text) (?:fehlt|ist leer|wurde nicht|ist nicht (?:angehängt|beigefügt))|\b(?:bitte|könnten sie|könntest du|können sie|kannst du) [^.!?]{0,30}(?:dokument|text|datei|anhang|bild|artikel|rechnung|inhalt)[^.!?]{0,20}(?:an|bei|ein|hoch|senden|schicken|einfügen|hochladen|anhängen|bereitstellen|teilen|zur verfügung)|\bich kann [^.]{0,20}(?:links?|urls?|dateien?|anhänge?|webseiten?|bilder) [^.]{0,15}nicht (?:öffnen|aufrufen|ansehen|lesen|abrufen|zugreifen)|\bich kann [^.]{0,20}nicht auf (?:[^ .]+ ){0,2}(?:links?|urls?|dateien?|anhänge?|webseiten?|internet)",
+        concat!(
+            r"\b(?:kein|keinen|keine) (?:[^ .]+ )?(?:dokument|text|datei|anhang|bild|artikel|dateianhang",
+            r"|rechnung)\b|\b(?:anhang|dokument|datei|text) (?:fehlt|ist leer|wurde nicht",
+            r"|ist nicht (?:angehängt|beigefügt))|\b(?:bitte|könnten sie|könntest du|können sie",
+            r"|kannst du) [^.!?]{0,30}(?:dokument|text|datei|anhang|bild|artikel|rechnung",
+            r"|inhalt)[^.!?]{0,20}(?:an|bei|ein|hoch|senden|schicken|einfügen|hochladen|anhängen",
+            r"|bereitstellen|teilen|zur verfügung)|\bich kann [^.]{0,20}(?:links?|urls?|dateien?|anhänge?",
+            r"|webseiten?|bilder) [^.]{0,15}nicht (?:öffnen|aufrufen|ansehen|lesen|abrufen|zugreifen)",
+            r"|\bich kann [^.]{0,20}nicht auf (?:[^ .]+ ){0,2}(?:links?|urls?|dateien?|anhänge?|webseiten?",
+            r"|internet)",
+        ),
     ),
 ];
 
 pub(crate) static DUTCH: Pack = Pack {
     language: Language::Dutch,
     cue: Pattern::new("niet|geen|spijt|helaas|weiger|afwijz|afslaan|strijd|schend|bijlage|verboden", &[]),
-    rules: &DUTCH_RULES,
+    rules: &[&DUTCH_RULES],
 };
 
 static DUTCH_WORDS: [Word; 1] = [(
@@ -101,7 +148,11 @@ static DUTCH_RULES: [Rule; 5] = [
         Four,
         Opening(85, 70),
         &DUTCH_WORDS,
-        r"\bik (?:kan|mag|zal|ben|wil|ga|zou)\b[^.!?]{0,60}\b(?:niet|geen)\b[^.!?]{0,60} <act>|\b(?:kan|mag|zal|wil|ben) ik\b[^.!?]{0,40}\b(?:niet|geen)\b[^.!?]{0,60} <act>|\bhet is mij niet (?:toegestaan|mogelijk)",
+        concat!(
+            r"\bik (?:kan|mag|zal|ben|wil|ga|zou)\b[^.!?]{0,60}\b(?:niet|geen)\b[^.!?]{0,60} <act>",
+            r"|\b(?:kan|mag|zal|wil|ben) ik\b[^.!?]{0,40}\b(?:niet|geen)\b[^.!?]{0,60} <act>",
+            r"|\bhet is mij niet (?:toegestaan|mogelijk)",
+        ),
     ),
     Rule::new(
         "nl/decline",
@@ -109,7 +160,10 @@ static DUTCH_RULES: [Rule; 5] = [
         Four,
         Opening(85, 70),
         &DUTCH_WORDS,
-        r"\bik (?:weiger|moet (?:dit|dat|je|uw|deze|het) [^.!?]{0,30}(?:weigeren|afwijzen|afslaan)|wijs (?:dit|dat|deze|je|uw) [^.!?]{0,20}af)\b",
+        concat!(
+            r"\bik (?:weiger|moet (?:dit|dat|je|uw|deze|het) [^.!?]{0,30}(?:weigeren|afwijzen|afslaan)",
+            r"|wijs (?:dit|dat|deze|je|uw) [^.!?]{0,20}af)\b",
+        ),
     ),
     Rule::new(
         "nl/policy",
@@ -117,7 +171,11 @@ static DUTCH_RULES: [Rule; 5] = [
         Four,
         Opening(70, 60),
         &DUTCH_WORDS,
-        r"\b(?:in strijd met|schendt|druist in tegen) (?:mijn|onze|ons|de) (?:[^ .]+)?(?:richtlijnen|beleid|regels|principes|voorwaarden)|\b(?:dit|uw|je) verzoek kan niet worden (?:verwerkt|ingewilligd|uitgevoerd)",
+        concat!(
+            r"\b(?:in strijd met|schendt|druist in tegen) (?:mijn|onze|ons|de) (?:[^ .]+)?(?:richtlijnen",
+            r"|beleid|regels|principes|voorwaarden)|\b(?:dit|uw|je) verzoek kan niet worden (?:verwerkt",
+            r"|ingewilligd|uitgevoerd)",
+        ),
     ),
     Rule::new(
         "nl/apology",
@@ -125,7 +183,10 @@ static DUTCH_RULES: [Rule; 5] = [
         First,
         Flat(20),
         &DUTCH_WORDS,
-        r"^(?:het spijt me,? (?:maar|ik)|sorry,? (?:maar|ik|dat kan)|helaas)|\bals (?:taalmodel|ai|ai-[a-z]+)\b",
+        concat!(
+            r"^(?:het spijt me,? (?:maar|ik)|sorry,? (?:maar|ik|dat kan)|helaas)|\bals (?:taalmodel|ai",
+            r"|ai-[a-z]+)\b",
+        ),
     ),
     Rule::new(
         "nl/input-missing",
@@ -133,7 +194,13 @@ static DUTCH_RULES: [Rule; 5] = [
         Four,
         Flat(60),
         &DUTCH_WORDS,
-        r"\bgeen (?:document|tekst|bestand|bijlage|afbeelding|artikel)\b|\b(?:kun je|kunt u|zou je|wilt u|wil je)[^.!?]{0,15} (?:het|de|een|uw|je) (?:document|tekst|bestand|bijlage|afbeelding|factuur)[^.!?]{0,15}(?:plakken|toevoegen|sturen|delen|uploaden|bijvoegen)|\b(?:voeg|plak|stuur|upload|deel) (?:alstublieft |a\.u\.b\. )?(?:het|de|een|uw|je) (?:document|tekst|bestand|bijlage|afbeelding)",
+        concat!(
+            r"\bgeen (?:document|tekst|bestand|bijlage|afbeelding|artikel)\b|\b(?:kun je|kunt u|zou je",
+            r"|wilt u|wil je)[^.!?]{0,15} (?:het|de|een|uw|je) (?:document|tekst|bestand|bijlage",
+            r"|afbeelding|factuur)[^.!?]{0,15}(?:plakken|toevoegen|sturen|delen|uploaden|bijvoegen)",
+            r"|\b(?:voeg|plak|stuur|upload|deel) (?:alstublieft |a\.u\.b\. )?(?:het|de|een|uw",
+            r"|je) (?:document|tekst|bestand|bijlage|afbeelding)",
+        ),
     ),
 ];
 
@@ -143,7 +210,7 @@ pub(crate) static SWEDISH: Pack = Pack {
         "inte|ingen|inget|tyvärr|ledsen|beklagar|avböj|vägra|avstå|strider|bryter|bifoga|neka",
         &[],
     ),
-    rules: &SWEDISH_RULES,
+    rules: &[&SWEDISH_RULES],
 };
 
 static SWEDISH_WORDS: [Word; 1] = [(
@@ -158,7 +225,11 @@ static SWEDISH_RULES: [Rule; 5] = [
         Four,
         Opening(85, 70),
         &SWEDISH_WORDS,
-        r"\b(?:(?:kan|får|vill|tänker|kommer) jag inte|jag (?:kan|får|vill|tänker|kommer) (?:tyvärr )?inte)\b[^.!?]{0,40} <act>|\bjag (?:har inte möjlighet|är inte (?:behörig|tillåten|kapabel|beredd)|saknar möjlighet)",
+        concat!(
+            r"\b(?:(?:kan|får|vill|tänker|kommer) jag inte|jag (?:kan|får|vill|tänker",
+            r"|kommer) (?:tyvärr )?inte)\b[^.!?]{0,40} <act>|\bjag (?:har inte möjlighet",
+            r"|är inte (?:behörig|tillåten|kapabel|beredd)|saknar möjlighet)",
+        ),
     ),
     Rule::new(
         "sv/decline",
@@ -174,7 +245,10 @@ static SWEDISH_RULES: [Rule; 5] = [
         Four,
         Opening(70, 60),
         &SWEDISH_WORDS,
-        r"\b(?:strider mot|bryter mot) (?:mina|våra|de) (?:riktlinjer|regler|principer|policyer|policy|villkor)|\b(?:din|denna) (?:begäran|förfrågan) kan inte (?:behandlas|uppfyllas)",
+        concat!(
+            r"\b(?:strider mot|bryter mot) (?:mina|våra|de) (?:riktlinjer|regler|principer|policyer|policy",
+            r"|villkor)|\b(?:din|denna) (?:begäran|förfrågan) kan inte (?:behandlas|uppfyllas)",
+        ),
     ),
     Rule::new(
         "sv/apology",
@@ -190,6 +264,10 @@ static SWEDISH_RULES: [Rule; 5] = [
         Four,
         Flat(60),
         &SWEDISH_WORDS,
-        r"\b(?:inget|ingen|någon|något) (?:dokument|text|fil|bilaga|bild|artikel)\b|\b(?:bifoga|klistra in|skicka|ladda upp|dela) (?:gärna )?(?:dokumentet|texten|filen|bilagan|bilden|artikeln|ett|en)\b",
+        concat!(
+            r"\b(?:inget|ingen|någon|något) (?:dokument|text|fil|bilaga|bild|artikel)\b|\b(?:bifoga",
+            r"|klistra in|skicka|ladda upp|dela) (?:gärna )?(?:dokumentet|texten|filen|bilagan|bilden",
+            r"|artikeln|ett|en)\b",
+        ),
     ),
 ];

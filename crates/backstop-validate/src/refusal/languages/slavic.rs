@@ -13,12 +13,17 @@ pub(crate) static POLISH: Pack = Pack {
         "nie |niestety|przykro|przepraszam|odmawiam|odmówić|narusza|sprzeczn|żaden|żadnego|załącz|wklej",
         &[],
     ),
-    rules: &POLISH_RULES,
+    rules: &[&POLISH_RULES],
 };
 
 static POLISH_WORDS: [Word; 1] = [(
     "act",
-    "(?:pomóc|pomagać|podać|udzielić|wygenerować|generować|odpowiedzieć|odpowiadać|napisać|pisać|przetworzyć|spełnić|udostępnić|stworzyć|utworzyć|dostarczyć|zapewnić|wyjaśnić|przetłumaczyć|streścić|opisać|kontynuować|zrobić|wykonać|zrealizować|omawiać|uczestniczyć|doradzić|przygotować|ujawnić|zaoferować)",
+    concat!(
+        "(?:pomóc|pomagać|podać|udzielić|wygenerować|generować|odpowiedzieć|odpowiadać|napisać|pisać",
+        "|przetworzyć|spełnić|udostępnić|stworzyć|utworzyć|dostarczyć|zapewnić|wyjaśnić|przetłumaczyć",
+        "|streścić|opisać|kontynuować|zrobić|wykonać|zrealizować|omawiać|uczestniczyć|doradzić",
+        "|przygotować|ujawnić|zaoferować)",
+    ),
 )];
 
 static POLISH_RULES: [Rule; 6] = [
@@ -36,7 +41,12 @@ static POLISH_RULES: [Rule; 6] = [
         Four,
         Opening(85, 70),
         &POLISH_WORDS,
-        r"nie (?:mogę|jestem w stanie|będę mógł|będę mogła|będę|mogłbym|wolno mi|chcę|potrafię)[^.!?]{0,35} <act>|nie (?:jestem|zostałem|zostałam) (?:upoważnion|uprawnion|zaprogramowan|przeznaczon)|^(?:przykro mi|przepraszam|niestety),? (?:ale )?nie (?:mogę|jestem)|nie mam (?:możliwości|uprawnień|pozwolenia)",
+        concat!(
+            r"nie (?:mogę|jestem w stanie|będę mógł|będę mogła|będę|mogłbym|wolno mi|chcę",
+            r"|potrafię)[^.!?]{0,35} <act>|nie (?:jestem|zostałem|zostałam) (?:upoważnion|uprawnion",
+            r"|zaprogramowan|przeznaczon)|^(?:przykro mi|przepraszam|niestety),? (?:ale )?nie (?:mogę",
+            r"|jestem)|nie mam (?:możliwości|uprawnień|pozwolenia)",
+        ),
     ),
     Rule::new(
         "pl/decline",
@@ -52,7 +62,11 @@ static POLISH_RULES: [Rule; 6] = [
         Four,
         Opening(70, 60),
         &POLISH_WORDS,
-        r"(?:narusza|sprzeczn[^ ]+ z|niezgodn[^ ]+ z|wbrew) (?:moj|nasz|zasad|polityk|regulamin|wytyczn)|(?:ta|tej|twoja) (?:prośba|prośby) nie (?:może|można) (?:zostać )?(?:spełniona|zrealizowana|przetworzona|spełnić)",
+        concat!(
+            r"(?:narusza|sprzeczn[^ ]+ z|niezgodn[^ ]+ z|wbrew) (?:moj|nasz|zasad|polityk|regulamin",
+            r"|wytyczn)|(?:ta|tej|twoja) (?:prośba|prośby) nie (?:może|można) (?:zostać )?(?:spełniona",
+            r"|zrealizowana|przetworzona|spełnić)",
+        ),
     ),
     Rule::new(
         "pl/apology",
@@ -60,7 +74,10 @@ static POLISH_RULES: [Rule; 6] = [
         First,
         Flat(20),
         &POLISH_WORDS,
-        r"^(?:przykro mi,? (?:ale|nie)|przepraszam,? ale|niestety)|jako (?:model językowy|sztuczna inteligencja|ai)",
+        concat!(
+            r"^(?:przykro mi,? (?:ale|nie)|przepraszam,? ale|niestety)|jako (?:model językowy",
+            r"|sztuczna inteligencja|ai)",
+        ),
     ),
     Rule::new(
         "pl/input-missing",
@@ -68,7 +85,11 @@ static POLISH_RULES: [Rule; 6] = [
         Four,
         Flat(60),
         &POLISH_WORDS,
-        r"(?:nie (?:widzę|otrzymałem|otrzymałam|ma|znalazłem|dołączono)|brak)[^.]{0,20} (?:dokumentu|tekstu|pliku|załącznika|obrazu|artykułu)|(?:proszę|czy możesz|mógłbyś|wklej|dołącz|prześlij|załącz)[^.!?]{0,20} (?:dokument|tekst|plik|załącznik|obraz|artykuł|treść)",
+        concat!(
+            r"(?:nie (?:widzę|otrzymałem|otrzymałam|ma|znalazłem|dołączono)|brak)[^.]{0,20} (?:dokumentu",
+            r"|tekstu|pliku|załącznika|obrazu|artykułu)|(?:proszę|czy możesz|mógłbyś|wklej|dołącz|prześlij",
+            r"|załącz)[^.!?]{0,20} (?:dokument|tekst|plik|załącznik|obraz|artykuł|treść)",
+        ),
     ),
 ];
 
@@ -78,12 +99,18 @@ pub(crate) static RUSSIAN: Pack = Pack {
         "не |нет |извините|простите|сожалени|отказ|наруша|противореч|отклон|пожалуйста|невозможно",
         &[],
     ),
-    rules: &RUSSIAN_RULES,
+    rules: &[&RUSSIAN_RULES],
 };
 
 static RUSSIAN_WORDS: [Word; 1] = [(
     "act",
-    "(?:помочь|помогать|помогу|предоставить|предоставлять|обработать|создавать|создать|ответить|отвечать|выполнить|выполнять|дать|давать|обсуждать|обсудить|написать|писать|поделиться|сгенерировать|генерировать|перевести|объяснить|описать|описывать|продолжить|участвовать|раскрывать|раскрыть|рассказать|рассказывать|сделать|делать|составить|предложить|сообщить|комментировать|поддерживать|резюмировать|подготовить|удовлетворить|содействовать)",
+    concat!(
+        "(?:помочь|помогать|помогу|предоставить|предоставлять|обработать|создавать|создать|ответить",
+        "|отвечать|выполнить|выполнять|дать|давать|обсуждать|обсудить|написать|писать|поделиться",
+        "|сгенерировать|генерировать|перевести|объяснить|описать|описывать|продолжить|участвовать",
+        "|раскрывать|раскрыть|рассказать|рассказывать|сделать|делать|составить|предложить|сообщить",
+        "|комментировать|поддерживать|резюмировать|подготовить|удовлетворить|содействовать)",
+    ),
 )];
 
 static RUSSIAN_RULES: [Rule; 6] = [
@@ -93,7 +120,10 @@ static RUSSIAN_RULES: [Rule; 6] = [
         Four,
         Flat(0),
         &RUSSIAN_WORDS,
-        r"не (?:могу|смогу) (?:прийти|подтвердить|поверить|дождаться|представить|присутствовать|приехать|не )",
+        concat!(
+            r"не (?:могу|смогу) (?:прийти|подтвердить|поверить|дождаться|представить|присутствовать",
+            r"|приехать|не )",
+        ),
     ),
     Rule::new(
         "ru/inability",
@@ -101,7 +131,13 @@ static RUSSIAN_RULES: [Rule; 6] = [
         Four,
         Opening(85, 70),
         &RUSSIAN_WORDS,
-        r"(?:^|[ ,.])(?:я )?не (?:могу|в состоянии|смогу|имею права|буду|должен|должна|вправе|намерен|хочу|готов|готова|способен|способна|мог бы)[^.!?]{0,35}<act>|(?:у меня нет|не имею) (?:возможности|права|разрешения|полномочий)|^(?:извините|простите|к сожалению|прошу прощения|мне жаль)[^.]{0,30} не (?:могу|смогу)|не (?:запрограммирован|уполномочен|предназначен)",
+        concat!(
+            r"(?:^|[ ,.])(?:я )?не (?:могу|в состоянии|смогу|имею права|буду|должен|должна|вправе|намерен",
+            r"|хочу|готов|готова|способен|способна|мог бы)[^.!?]{0,35}<act>|(?:у меня нет",
+            r"|не имею) (?:возможности|права|разрешения|полномочий)|^(?:извините|простите|к сожалению",
+            r"|прошу прощения|мне жаль)[^.]{0,30} не (?:могу|смогу)|не (?:запрограммирован|уполномочен",
+            r"|предназначен)",
+        ),
     ),
     Rule::new(
         "ru/decline",
@@ -109,7 +145,10 @@ static RUSSIAN_RULES: [Rule; 6] = [
         Four,
         Opening(85, 70),
         &RUSSIAN_WORDS,
-        r"(?:вынужден|вынуждена|должен|должна|придётся|придется|хочу|предпочту) (?:вам )?(?:отказать|отклонить|воздержаться)|(?:^|[ ,])я? ?отказываюсь|воздержусь|предпочту не|предпочитаю не",
+        concat!(
+            r"(?:вынужден|вынуждена|должен|должна|придётся|придется|хочу|предпочту) (?:вам )?(?:отказать",
+            r"|отклонить|воздержаться)|(?:^|[ ,])я? ?отказываюсь|воздержусь|предпочту не|предпочитаю не",
+        ),
     ),
     Rule::new(
         "ru/policy",
@@ -117,7 +156,11 @@ static RUSSIAN_RULES: [Rule; 6] = [
         Four,
         Opening(70, 60),
         &RUSSIAN_WORDS,
-        r"(?:противоречит|противоречат|нарушает|нарушают) (?:мои|моим|нашу|нашей|наши|нашим|политик|правил)|(?:этот|ваш|данный) запрос не может быть (?:обработан|выполнен)|мои (?:правила|принципы|инструкции) (?:не позволяют|запрещают)",
+        concat!(
+            r"(?:противоречит|противоречат|нарушает|нарушают) (?:мои|моим|нашу|нашей|наши|нашим|политик",
+            r"|правил)|(?:этот|ваш|данный) запрос не может быть (?:обработан|выполнен)|мои (?:правила",
+            r"|принципы|инструкции) (?:не позволяют|запрещают)",
+        ),
     ),
     Rule::new(
         "ru/apology",
@@ -125,7 +168,10 @@ static RUSSIAN_RULES: [Rule; 6] = [
         First,
         Flat(20),
         &RUSSIAN_WORDS,
-        r"^(?:извините,? (?:но|я)|простите,? (?:но|я)|к сожалению|прошу прощения,? но|мне (?:очень )?жаль,? но)|как (?:языковая модель|искусственный интеллект|ии)",
+        concat!(
+            r"^(?:извините,? (?:но|я)|простите,? (?:но|я)|к сожалению|прошу прощения,? но",
+            r"|мне (?:очень )?жаль,? но)|как (?:языковая модель|искусственный интеллект|ии)",
+        ),
     ),
     Rule::new(
         "ru/input-missing",
@@ -133,6 +179,12 @@ static RUSSIAN_RULES: [Rule; 6] = [
         Four,
         Flat(60),
         &RUSSIAN_WORDS,
-        r"(?:не (?:вижу|нашёл|нашел|получил|прикреплен|приложен)|нет|отсутствует)[^.]{0,20} (?:документ|текст|файл|вложени|изображени|стать)|(?:пожалуйста|можете|не могли бы)[^.!?]{0,30}(?:прикреп|пришл|вставь|отправь|предоставь|загруз|прислать)[^.!?]{0,20}(?:документ|текст|файл|изображени|стать)|не могу (?:открыть|открывать|перейти|просмотреть|получить доступ)[^.]{0,20}(?:ссылк|файл|вложени|сайт|интернет)",
+        concat!(
+            r"(?:не (?:вижу|нашёл|нашел|получил|прикреплен|приложен)|нет",
+            r"|отсутствует)[^.]{0,20} (?:документ|текст|файл|вложени|изображени|стать)|(?:пожалуйста",
+            r"|можете|не могли бы)[^.!?]{0,30}(?:прикреп|пришл|вставь|отправь|предоставь|загруз",
+            r"|прислать)[^.!?]{0,20}(?:документ|текст|файл|изображени|стать)|не могу (?:открыть|открывать",
+            r"|перейти|просмотреть|получить доступ)[^.]{0,20}(?:ссылк|файл|вложени|сайт|интернет)",
+        ),
     ),
 ];

@@ -1,0 +1,172 @@
+//! English declines: "I can't", "I won't", "I must decline", and what only looks like one.
+
+use super::words::WORDS;
+use crate::refusal::rule::Rule;
+use crate::refusal::rule::Scope::{First, Four, Two};
+use crate::refusal::rule::Signal::{Benign, Decline};
+use crate::refusal::rule::Weight::{Flat, Position};
+
+pub(super) static RULES: [Rule; 12] = [
+    Rule::new(
+        "en/not-inability",
+        Benign,
+        Four,
+        Flat(0),
+        &WORDS,
+        concat!(
+            r"\b(?:i|we)(?: can't| cannot| couldn't| can not| could not| won't| will not|(?: am|'m| are",
+            r"|'re) (?:unable|not able) to) (?:find|see|confirm|verify|recall|remember|imagine|wait|stress",
+            r"|emphasi[sz]e|overstate|overemphasi[sz]e|agree|believe|think of",
+            r"|recommend\b[^.]{0,60}\b(?:enough|highly)|thank you enough|make it|attend|come|join|lie\b",
+            r"|be there|deny|complain|pretend (?:that )?i|say (?:for (?:sure|certain)|enough|whether|if",
+            r"|which)|tell (?:from|whether|if|which|apart|exactly|for sure)|speak for|help (?:but|feeling",
+            r"|noticing|it)|give (?:up|in)|go (?:into|there|down) (?:the )?(?:town|city|office)|log ?in",
+            r"|sign in|access my|open my|return (?:my|the))|\bcouldn't (?:be (?:more|happier)|agree more)",
+            r"|\bi refuse to (?:believe|accept that|be |let |give up)",
+        ),
+    ),
+    Rule::new(
+        "en/first-person-inability",
+        Decline,
+        Four,
+        Position,
+        &WORDS,
+        concat!(
+            r"\bi,? ?<adv><cannot>(?:,? (?:and|or|nor) (?:i )?(?:will not|won't|cannot|can't|would not",
+            r"|should not|am not able to|'m not able to))?,? <adv>(?:to |be |in )?<adv><act>\b",
+        ),
+    ),
+    Rule::new(
+        "en/first-person-decline",
+        Decline,
+        Four,
+        Position,
+        &WORDS,
+        concat!(
+            r"\bi ?<adv>(?:<modal> )?<adv>(?:politely |respectfully |kindly )?(?:decline|refuse",
+            r"|say no(?: to (?:this|that|your)|[.,!]|$)|pass on|turn (?:this|that|your",
+            r"|it) (?:[a-z]+ )?down|turn down (?:this|that|the|your) (?:request|task|question)|abstain",
+            r"|refrain|draw the line|stop (?:here|there|short)|sit (?:this|that|it) (?:one )?out",
+            r"|steer clear of|stay (?:away from|out of)|leave (?:this|that|it",
+            r"|your [a-z]+) (?:[a-z]+ )?(?:unanswered|alone)|take a pass|withhold|skip (?:this|that)",
+            r"|opt out)\b|\bi(?: am|'m) <adv>(?:declining|refusing|opting out of|withholding|skipping",
+            r"|passing on|abstaining|drawing (?:a|the) line|sitting (?:this|that) (?:one )?out)\b",
+        ),
+    ),
+    Rule::new(
+        "en/first-person-never-do",
+        Decline,
+        Four,
+        Flat(50),
+        &WORDS,
+        concat!(
+            r"\bi (?:actually )?(?:do not|don't|would never|will never|never) (?:actually )?(?:provide",
+            r"|assist|help with|engage in|generate|produce|participate in|condone|promote|discuss|endorse",
+            r"|encourage|(?:write|create|share|answer|support) (?:such|this|that|these|those|any|content",
+            r"|questions))\b",
+        ),
+    ),
+    Rule::new(
+        "en/first-person-bare-inability",
+        Decline,
+        Four,
+        Flat(50),
+        &WORDS,
+        r"\bi ?<adv><cannot>(?: (?:that|this|so|it|with that|with this|that for you|this one))?(?:[.!,;]|$)",
+    ),
+    Rule::new(
+        "en/not-possible-for-me",
+        Decline,
+        Two,
+        Flat(60),
+        &WORDS,
+        concat!(
+            r"\b(?:(?:it|that|this)(?: is|'s| isn't)|it would) ?(?:not )?(?:be )?(?:possible|permissible",
+            r"|feasible|permitted|allowed|appropriate|ethical|right|impossible|irresponsible|wrong",
+            r"|unethical|inappropriate|improper) (?:for|of) me to (?:do\b|<act>)\b",
+        ),
+    ),
+    Rule::new(
+        "en/subjectless-inability",
+        Decline,
+        First,
+        Flat(60),
+        &WORDS,
+        concat!(
+            r"^(?:(?:i'm |i am )?(?:very )?(?:sorry|apologies|my apologies",
+            r"|unfortunately)[,;.:-]* ?(?:but )?)?(?:can't|cannot|can not|won't|will not|unable to",
+            r"|not able to|not going to|not allowed to|refusing to) <adv>(?:<act>|do (?:that|this|so))\b",
+            r"|^(?:your |the |this )?(?:request|query|prompt|task) (?:was |has been |is )?(?:refused",
+            r"|denied|declined|rejected)(?:[.!]|$| (?:due|because|by|on)\b)",
+        ),
+    ),
+    Rule::new(
+        "en/told-not-to",
+        Decline,
+        Four,
+        Flat(70),
+        &WORDS,
+        concat!(
+            r"\bi(?:'ve| have|'m| am|was) (?:been )?<adv>(?:instructed|designed|told|trained|built",
+            r"|programmed|asked|configured|required|bound) <adv>(?:not to|to (?:avoid|decline|refuse",
+            r"|reject|refrain|stay away|steer clear|not))\b",
+        ),
+    ),
+    Rule::new(
+        "en/not-permitted",
+        Decline,
+        Four,
+        Flat(55),
+        &WORDS,
+        concat!(
+            r"\bi(?: am|'m) <adv>(?:not (?:allowed|permitted|authori[sz]ed|programmed|at liberty) to",
+            r"|(?:prohibited|forbidden|barred|restricted) from|unwilling to)\b|\bi (?:don't|do not",
+            r"|lack) (?:have )?(?:the )?(?:[a-z]+ )?(?:permission|clearance|authori[sz]ation",
+            r"|authority) to\b",
+        ),
+    ),
+    Rule::new(
+        "en/coordinated-inability",
+        Decline,
+        Two,
+        Flat(55),
+        &WORDS,
+        concat!(
+            r"\bi [^.!?;:]{3,60}(?:,| and| so| but)(?: i)? (?:will not|won't|cannot|can't|must not",
+            r"|am not able to|am unable to) <adv><act>\b",
+        ),
+    ),
+    Rule::new(
+        "en/line-not-crossed",
+        Decline,
+        Four,
+        Flat(50),
+        &WORDS,
+        concat!(
+            r"\b(?:my answer (?:is|will be|remains)|(?:my|the) answer (?:has to|must) be) (?:a (?:firm ",
+            r"|clear )?)?no\b|\bthis (?:assistant|model|chatbot|service) (?:does not|doesn't|cannot|can't",
+            r"|will not|won't) (?:<act>)\b|\bno-go for me\b|\bmore than i(?: am|'m) (?:allowed|permitted",
+            r"|able|willing) to\b|\bas much as i(?: would|'d)(?: like| love)? (?:to )?(?:help|assist",
+            r"|answer|comply|oblige|do (?:this|that))\b|\b(?:things?|lines?) (?:that )?i (?:won't|will not",
+            r"|don't|refuse to|am not willing to|'m not willing to) (?:do|cross|touch)\b|\b(?:crosses (?:a",
+            r"|the)|cross(?:es|ing)? (?:that|this|my)) line\b|\bnot the right (?:tool|assistant|model",
+            r"|place) for (?:this|that)\b|\bwe(?: are|'re)? (?:cannot|can't|unable to|not able to|won't",
+            r"|will not) (?:help|assist)(?: you)? with (?:this|that|your <request>)\b",
+        ),
+    ),
+    Rule::new(
+        "en/bare-no",
+        Decline,
+        First,
+        Flat(60),
+        &WORDS,
+        concat!(
+            r"^(?:(?:i'm |i am )?(?:sorry|apologies|my apologies",
+            r"|i apologize)[,;.]? (?:but )?)?(?:(?:thanks|thank you)[,.;]? (?:but )?)?(?:absolutely ",
+            r"|definitely |certainly )?(?:no|nope|hard (?:no|pass)|that's a (?:hard |firm )?(?:no",
+            r"|pass)(?: from me)?|not possible|absolutely not|not going there|no can do|not happening",
+            r"|(?:no|nope)[.,!] not [a-z]+ing [a-z]+|i'd rather not)[.!,]? ?(?:$|i won't|i will not",
+            r"|not going)",
+        ),
+    ),
+];

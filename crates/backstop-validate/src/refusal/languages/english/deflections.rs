@@ -1,0 +1,235 @@
+//! English deflections: moral judgement, a change of topic, and the words that go with refusals.
+
+use super::words::WORDS;
+use crate::refusal::rule::Rule;
+use crate::refusal::rule::Scope::{First, Four, Head, Two};
+use crate::refusal::rule::Signal::{Deflect, Support};
+use crate::refusal::rule::Weight::{Flat, Opening};
+
+pub(super) static RULES: [Rule; 18] = [
+    Rule::new(
+        "en/norm",
+        Deflect,
+        Two,
+        Opening(30, 20),
+        &WORDS,
+        concat!(
+            r"\b(?:it(?:'s| is| would be| wouldn't be| would not be| isn't)|that(?:'s| is| would be",
+            r"| would not be)) (?:also |simply |just |never |neither |highly )?(?:not ",
+            r"|never )?(?:be )?(?:appropriate|ethical|acceptable|right|responsible|okay|within my [a-z]+",
+            r"|ethically [a-z]+|morally [a-z]+|unethical|inappropriate|immoral|irresponsible)(?:,? (?:or",
+            r"|and|nor) (?:[a-z]+ )?[a-z]+){0,2} (?:for me )?to\b",
+        ),
+    ),
+    Rule::new(
+        "en/question-reproved",
+        Deflect,
+        Two,
+        Flat(60),
+        &WORDS,
+        concat!(
+            r"\b(?:(?:asking|requesting) (?:[a-z']+ ){1,8}?is|(?:the|this|that|your",
+            r"|such an?) (?:[a-z]+ ){0,2}(?:question|request|prompt|query)(?: (?:itself",
+            r"|you (?:have )?(?:asked|posed|made)|you're asking))? (?:is|seems|appears to be|may be",
+            r"|could be(?: considered)?|contains|includes|promotes|perpetuates|implies",
+            r"|involves))(?: (?:[a-z]+,? ){0,2}?)?<wrong>",
+        ),
+    ),
+    Rule::new(
+        "en/wrong-act",
+        Deflect,
+        Two,
+        Flat(35),
+        &WORDS,
+        concat!(
+            r"\b(?:is|are|constitutes?|would be) (?:also |both |highly |strictly ",
+            r"|always )?(?:never (?:an )?(?:acceptable|okay|the answer|right|ethical|appropriate)",
+            r"|unethical|not (?:a )?(?:safe|ethical|acceptable|okay)|(?:a )?(?:serious|harmful",
+            r"|dangerous) and (?:illegal|harmful|unethical|dangerous))\b",
+        ),
+    ),
+    Rule::new(
+        "en/illegal-act",
+        Deflect,
+        Two,
+        Flat(15),
+        &WORDS,
+        concat!(
+            r"\b(?:is|are|constitutes?|would be) (?:also |both |highly |strictly |always ",
+            r"|considered )?(?:illegal|unlawful|a (?:serious |federal |violent )?(?:crime|offen[cs]e)",
+            r"|against the law|not (?:legal|allowed by law))\b",
+        ),
+    ),
+    Rule::new(
+        "en/moral-words",
+        Support,
+        Head,
+        Flat(20),
+        &WORDS,
+        concat!(
+            r"\b(?:unethical|ethical|ethically|immoral|morally|harmful|disrespectful|respectful|offensive",
+            r"|hurtful|stereotyp[a-z]+|hateful|derogatory|perpetuat[a-z]+|generali[sz](?:e|ing",
+            r"|ations?) about|(?:make|making|sweeping|broad) (?:[a-z]+ ){0,2}(?:assumptions?",
+            r"|generali[sz]ations?|blanket statements?)|harm to)\b",
+        ),
+    ),
+    Rule::new(
+        "en/lecture",
+        Deflect,
+        First,
+        Flat(15),
+        &WORDS,
+        concat!(
+            r"\b(?:it(?:'s| is)|i must|let me|i want to|i would like to|i feel compelled to)(?: (?:very",
+            r"|also|respectfully|kindly))? ?(?:important|crucial|essential|vital",
+            r"|necessary)? ?(?:to )?(?:note|remember|understand|emphasi[sz]e|clarify|point out|remind",
+            r"|stress|inform|recogni[sz]e|prioriti[sz]e|always|treat)\b",
+        ),
+    ),
+    Rule::new(
+        "en/sent-to-others",
+        Deflect,
+        Head,
+        Flat(20),
+        &WORDS,
+        concat!(
+            r"\b(?:reach out to (?:a|an|your|someone)|seek(?:ing)? (?:out )?(?:professional |immediate ",
+            r"|medical )?(?:help|support|assistance)|mental health professional|(?:crisis|suicide",
+            r"|help) ?(?:hot)?line|(?:talk|speak) to (?:someone|somebody|a (?:doctor|therapist",
+            r"|counsell?or))|trusted (?:friend|adult|person)|you(?: are|'re) not alone)\b",
+        ),
+    ),
+    Rule::new(
+        "en/crisis",
+        Deflect,
+        Four,
+        Flat(30),
+        &WORDS,
+        concat!(
+            r"\bi(?: am|'m) (?:[a-z]+ ){0,2}sorry (?:to hear )?(?:that )?(?:you|to hear",
+            r"|about)[^.]{0,60}\b(?:going through|feeling|feel|considering|struggling|thinking (?:of",
+            r"|about)|hurting)\b",
+        ),
+    ),
+    Rule::new(
+        "en/does-not-exist",
+        Support,
+        Four,
+        Flat(-80),
+        &WORDS,
+        concat!(
+            r"\b(?:is|are|as|was|were) (?:[a-z]+ )?(?:an? )?(?:[a-z]+ )?(?:fictional|imaginary",
+            r"|made[- ]up)\b|\b(?:is|are|as) (?:just |only )?an? (?:[a-z]+ ){0,2}character\b|\b(?:does",
+            r"|do)(?: not|n't) (?:actually |really )?exist\b|\bnot (?:a )?real (?:person|people|character",
+            r"|place)",
+        ),
+    ),
+    Rule::new(
+        "en/condemn",
+        Deflect,
+        Two,
+        Opening(40, 30),
+        &WORDS,
+        concat!(
+            r"\bi (?:strongly |do not |don't |cannot |can't |firmly )?(?:condemn|condone|advise against",
+            r"|discourage|disapprove of)\b",
+        ),
+    ),
+    Rule::new(
+        "en/other-topic",
+        Deflect,
+        Head,
+        Flat(25),
+        &WORDS,
+        concat!(
+            r"\b(?:let's (?:talk about something|try a different|change the|discuss something",
+            r"|focus on (?:how|more|positive|something)|move on|keep (?:things|this|our))|(?:different",
+            r"|another|other) (?:topic|question|request|task)|prefer not to continue|something (?:else",
+            r"|different) (?:i can|you'd like|instead)|(?:is|if) there(?:'s| is)? (?:something",
+            r"|anything) else|any other (?:question|request|topic)|happy to (?:help",
+            r"|assist)(?: you)? with (?:other|something|anything)|instead of (?:asking|focusing|trying",
+            r"|seeking|looking)|how about we)",
+        ),
+    ),
+    Rule::new(
+        "en/apology",
+        Support,
+        First,
+        Flat(20),
+        &WORDS,
+        concat!(
+            r"^(?:(?:oh|hi|hello|hmm|well|ah)[,.! ]+)?(?:i(?:'m| am) (?:[a-z]+ )?(?:so |very |really ",
+            r"|truly |deeply )?sorry|sorry|(?:my |sincere )*apologies|i (?:sincerely |must )?apologi[sz]e",
+            r"|i'm afraid|i am afraid|unfortunately|regrettably|i regret)",
+        ),
+    ),
+    Rule::new(
+        "en/sympathy",
+        Support,
+        First,
+        Flat(-20),
+        &WORDS,
+        concat!(
+            r"^(?:i(?:'m| am) )?(?:so |very |really |deeply |truly )*sorry (?:to hear|that you|you(?:'re",
+            r"| are| had| have)|for (?:the|your|any|my|being)|about|if|this happened)|^(?:my |sincere ",
+            r"|our |please accept )*apologies for (?:the|any|my)|^i apologi[sz]e for (?:the|any|my)",
+        ),
+    ),
+    Rule::new(
+        "en/as-an-ai",
+        Support,
+        Two,
+        Flat(20),
+        &WORDS,
+        concat!(
+            r"\b(?:as|i am|i'm)(?: just| only)? (?:an?|a responsible|a responsible and ethical|a large",
+            r"|your) ?(?:[a-z]+ ){0,4}?(?:ai|a\.i\.|artificial intelligence|language model|chatbot",
+            r"|virtual assistant|ethical (?:and [a-z]+ )?assistant|responsible assistant|text-based ai)\b",
+        ),
+    ),
+    Rule::new(
+        "en/for-me",
+        Support,
+        Four,
+        Flat(15),
+        &WORDS,
+        concat!(
+            r"\b(?:for me to|i am programmed to|i'm programmed to|i aim to|my purpose is|i strive to",
+            r"|i'm designed to|i am designed to)\b",
+        ),
+    ),
+    Rule::new(
+        "en/would-like-to",
+        Support,
+        Two,
+        Flat(25),
+        &WORDS,
+        concat!(
+            r"\bi(?:'d| would) (?:really )?(?:love|like) to (?:help|assist)[^.]{0,20}\bbut\b",
+            r"|\bi aim to be helpful\b|\b(?:this|that) is not (?:allowed|permitted|possible)[.!]",
+        ),
+    ),
+    Rule::new(
+        "en/no-opinion",
+        Support,
+        Four,
+        Flat(-25),
+        &WORDS,
+        concat!(
+            r"\bi (?:don't|do not)(?: actually)? have (?:personal )?(?:any )?(?:opinions?|beliefs|feelings",
+            r"|emotions|access|enough information|information|real-time|preferences)|\b(?:don't",
+            r"|do not) (?:hold|form) (?:personal )?opinions",
+        ),
+    ),
+    Rule::new(
+        "en/makes-no-sense",
+        Support,
+        Two,
+        Flat(-30),
+        &WORDS,
+        concat!(
+            r"\b(?:does not|doesn't|did not) (?:make|seem to make) (?:any )?sense\b|\bbased on (?:a",
+            r"|an) (?:faulty|false|incorrect|mistaken) (?:premise|assumption)\b",
+        ),
+    ),
+];
