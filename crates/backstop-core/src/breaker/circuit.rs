@@ -210,7 +210,6 @@ impl Breaker {
 
     /// Would a call be turned away now? Changes nothing and promises nothing. It keeps calls from queueing for an
     /// open circuit; whoever is let through still has to acquire.
-    #[allow(dead_code)] // The chain asks before it waits for a place in a bulkhead.
     pub(crate) fn admits_at(&self, now: Instant) -> Result<(), Rejected> {
         let now = self.ticks(now);
         match self.mirror.glance(|| now, &self.limits) {
@@ -260,6 +259,7 @@ impl Breaker {
         }
     }
 
+    #[inline]
     fn count(&self, rejected: Rejected) -> Rejected {
         self.rejected.fetch_add(1, Ordering::Relaxed);
         rejected

@@ -48,6 +48,7 @@ impl Mirror {
     }
 
     /// `now` is asked for only if the answer depends on it: a closed circuit costs no clock.
+    #[inline]
     pub(super) fn glance(&self, now: impl FnOnce() -> u64, limits: &Limits) -> Glance {
         let word = self.word.load(Ordering::Acquire);
         let state = state_of(word);
@@ -76,6 +77,7 @@ impl Mirror {
 }
 
 /// Time that is over, or that cannot be left, is the machine's matter.
+#[inline]
 fn reject(reason: RejectReason, left: u64, longest: u64) -> Glance {
     if left == 0 || left > longest {
         return Glance::Unsure;
