@@ -137,6 +137,18 @@ fn a_hung_probe_loses_its_place_after_its_lease() {
 }
 
 #[test]
+fn a_patient_targets_probe_keeps_its_place_for_as_long_as_an_attempt_may_take() {
+    let (breaker, clock) = probe_due(BreakerConfig::builder());
+    breaker.fit_timeout(120 * SECOND);
+    breaker.fit_timeout(5 * SECOND);
+    let patient = probe(&breaker);
+    clock.advance(120 * SECOND);
+    assert_eq!(rejection(&breaker), (RejectReason::Probing, Some(10 * SECOND)));
+    patient.settle(Outcome::Success);
+    assert_eq!(state(&breaker), State::Closed);
+}
+
+#[test]
 fn a_probe_that_ends_in_a_callers_mistake_neither_closes_nor_reopens() {
     let (breaker, _clock) = probe_due(BreakerConfig::builder());
     probe(&breaker).settle(Outcome::Neutral);

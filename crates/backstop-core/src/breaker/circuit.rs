@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::config::{Limits, nanos};
+use super::config::{Limits, lease_for, nanos};
 use super::listeners::Listeners;
 use super::machine::{Kind, Machine, Notice, Step, Ticket};
 use super::mirror::{Glance, Mirror};
@@ -306,6 +306,21 @@ impl Breaker {
     pub fn shared_close(&self) {
         let now = self.ticks(self.clock.now());
         self.with(|machine| machine.shared_close(now, nanos(SHARED_CLOSE_SPREAD)));
+    }
+}
+
+/// # Probe leases
+impl Breaker {
+    /// Makes the probe lease long enough for attempts with this timeout: at least 10 s longer. Never makes it
+    /// shorter, so that targets with different timeouts can share a breaker.
+    pub fn fit_timeout(&self, attempt_timeout: Duration) {
+        let lease = nanos(lease_for(attempt_timeout));
+        self.with(|machine| machine.lease_at_least(lease));
+    }
+
+    /// How long a probe may take before its place is given to another.
+    pub fn probe_lease(&self) -> Duration {
+        Duration::from_nanos(lock(&self.core).machine.lease())
     }
 }
 

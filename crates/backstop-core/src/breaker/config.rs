@@ -268,7 +268,7 @@ impl BreakerConfigBuilder {
 
     /// A probe lease that fits an attempt timeout: 10 s more than it, at least 30 s.
     pub fn probe_lease_for(self, attempt_timeout: Duration) -> Self {
-        self.probe_lease(attempt_timeout.saturating_add(10 * SECOND).max(30 * SECOND))
+        self.probe_lease(lease_for(attempt_timeout))
     }
 
     /// For how long a `Throttled` outcome without a hint turns calls away. Default 5 s.
@@ -398,6 +398,11 @@ impl Limits {
         let extra = (cooldown as f64 * self.jitter * draw) as u64;
         cooldown.saturating_add(extra).min(self.longest_open)
     }
+}
+
+/// An attempt that timed out has 10 s left to be judged.
+pub(super) fn lease_for(attempt_timeout: Duration) -> Duration {
+    attempt_timeout.saturating_add(10 * SECOND).clamp(30 * SECOND, LONGEST)
 }
 
 /// Not by way of `as_nanos`, whose 128 bits would cost every call a few nanoseconds.

@@ -314,6 +314,14 @@ impl Machine {
         }
     }
 
+    pub(super) fn lease_at_least(&mut self, lease: u64) {
+        self.probes.lease_at_least(lease);
+    }
+
+    pub(super) fn lease(&self) -> u64 {
+        self.probes.lease()
+    }
+
     // ---- transitions
 
     fn trip(&mut self, now: u64, hint: u64, reason: Reason) {

@@ -22,6 +22,15 @@ impl Probes {
         Self { places, lease, next: 0, running: Vec::new() }
     }
 
+    pub(super) fn lease(&self) -> u64 {
+        self.lease
+    }
+
+    /// Never shortens it.
+    pub(super) fn lease_at_least(&mut self, lease: u64) {
+        self.lease = self.lease.max(lease);
+    }
+
     pub(super) fn running(&self) -> usize {
         self.running.len()
     }

@@ -126,8 +126,7 @@ impl LeaseRequest {
     /// # Errors
     /// If another process probes, or the state has moved on meanwhile.
     pub async fn ask(self) -> Result<Permit, Rejected> {
-        let answer =
-            self.shared.lease(self.breaker.key(), self.token, self.breaker.config().probe_lease()).await;
+        let answer = self.shared.lease(self.breaker.key(), self.token, self.breaker.probe_lease()).await;
         let now = self.breaker.now();
         self.answer_at(answer, now)
     }
