@@ -35,6 +35,11 @@ impl Pattern {
         self.compiled().is_some_and(|regex| regex.is_match(haystack))
     }
 
+    /// Compiles the pattern now, so that no answer has to wait for it. Tells whether it could be.
+    pub(crate) fn prepare(&self) -> bool {
+        self.compiled().is_some()
+    }
+
     fn compiled(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| Regex::new(&self.expanded()).ok()).as_ref()
     }
@@ -50,6 +55,11 @@ impl Pattern {
             if pattern.contains(&placeholder) { pattern.replace(&placeholder, list) } else { pattern }
         });
         expanded.replace(r"\b", r"(?-u:\b)")
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.regex.get().is_some()
     }
 
     #[cfg(test)]

@@ -46,6 +46,13 @@ impl Score {
     }
 }
 
+/// Compiles the patterns of these languages (all, if `None`). Tells how many cannot be.
+pub(crate) fn prepare(languages: Option<&[Language]>) -> usize {
+    let packs = PACKS.iter().filter(|pack| languages.is_none_or(|only| only.contains(&pack.language)));
+    let of_packs = packs.flat_map(|pack| pack.rules().map(|rule| &rule.pattern).chain([&pack.cue]));
+    of_packs.chain(shape::patterns()).filter(|pattern| !pattern.prepare()).count()
+}
+
 /// One rule's match in the head.
 struct Hit<'r> {
     rule: &'r Rule,

@@ -148,7 +148,7 @@ fn prefix(text: &str, limit: usize) -> &str {
     (0..4).find_map(|back| text.get(..limit.saturating_sub(back))).unwrap_or(text)
 }
 
-#[cfg(test)]
+/// The patterns of this file.
 pub(crate) fn patterns() -> impl Iterator<Item = &'static Pattern> {
     [&LABELLED, &LETTER, &REPORTED, &TAGGED, &DIALOGUE, &TURN, &HANDED_OVER].into_iter()
 }

@@ -128,3 +128,23 @@ fn the_cheap_way_out_misses_nothing_in_the_fixtures() {
         }
     }
 }
+
+#[test]
+fn a_prepared_detector_has_nothing_left_to_compile() {
+    let detector = super::Detector::balanced().prepared();
+    assert_eq!(super::score::prepare(None), 0);
+    for (name, pattern) in every_pattern() {
+        assert!(pattern.is_prepared(), "{name}");
+    }
+    assert!(detector.detect("I can't help with that.").refusal);
+}
+
+/// Later rules must not see the words of an ordinary inability.
+#[test]
+fn benign_rules_come_before_all_others() {
+    for pack in PACKS {
+        let benign = pack.rules().take_while(|rule| rule.signal == Signal::Benign).count();
+        let all = pack.rules().filter(|rule| rule.signal == Signal::Benign).count();
+        assert_eq!(benign, all, "{:?}", pack.language);
+    }
+}
