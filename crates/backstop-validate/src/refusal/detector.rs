@@ -13,10 +13,8 @@ use super::{Evidence, Kind, Language, RefusalClassifier, Signals, Verdict};
 const WINDOW: usize = 300;
 /// The points of a denied phrase: more than any preset's threshold, so that it decides.
 const DENIED: i32 = 90;
-/// Points for missing input that outweigh a decline: "I can't summarise it, no document was attached".
+/// Points from which an answer asks for input; they outweigh a decline ("I can't summarise it, nothing was attached").
 const INPUT: i32 = 60;
-/// Points for missing input that make a request for it of an answer that declines nothing.
-const INPUT_WANTED: i32 = 40;
 /// What a JSON field named `refusal` is worth at least.
 const REFUSAL_FIELD: i32 = 70;
 /// Strings of a JSON answer that are judged.
@@ -273,7 +271,7 @@ impl Detector {
         if found.declined > 0 && points - found.substance >= self.threshold {
             return Kind::Partial;
         }
-        if found.input >= INPUT_WANTED { Kind::NeedsInput } else { Kind::Comply }
+        Kind::Comply
     }
 }
 

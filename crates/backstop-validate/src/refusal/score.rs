@@ -16,6 +16,8 @@ const FIRST_WORDS: usize = 10;
 const OPENING_DISCOUNT: i32 = 30;
 /// An answer this short has no room for anything but the refusal.
 const SHORT: usize = 220;
+/// An answer that only asks for its input is no longer than this.
+const LONGEST_REQUEST: usize = 600;
 /// An answer this short that changes the topic says nothing else.
 const TERSE: usize = 130;
 
@@ -87,11 +89,17 @@ pub(crate) fn score(text: &str, head: Head, languages: Option<&[Language]>, cut_
             score.add(&head, &hit);
         }
     }
-    if score.points() > 0 {
+    if score.points() > 0 || score.input > 0 {
         shape::form(text, &head, &mut score);
         let length = shape::substance(text, opening.then_some(OPENING_DISCOUNT), &mut score);
         if !cut_off {
             brevity(length, &mut score);
+        }
+        // "Please send the invoice" in a letter or on page two is what was asked for, not a question back.
+        if length > LONGEST_REQUEST
+            || score.evidence.iter().any(|evidence| evidence.rule.starts_with("form: "))
+        {
+            score.input = 0;
         }
     }
     score

@@ -44,7 +44,7 @@ static REPORTED: Pattern = Pattern::new(
 static TAGGED: Pattern = Pattern::new(
     concat!(
         r"[,!?.] (?:he|she|they|the [a-z]+|[a-z]+) (?:said|says|sang|sings|cried|whispered|muttered",
-        r"|replied|shouted|wrote|writes|thought|thinks)\b",
+        r"|replied|shouted|wrote|writes|thought|thinks)\b|, (?:schreibt|schrieb|sagt|sagte|rief|erklärte|écrit|dit|répondit|dice|dijo|escribe|scrive|disse|escreve|zei|schrijft) ",
     ),
     &[],
 );

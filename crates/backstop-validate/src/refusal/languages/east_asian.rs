@@ -151,7 +151,7 @@ static CHINESE_WORDS: [Word; 2] = [
     ),
 ];
 
-static CHINESE_RULES: [Rule; 6] = [
+static CHINESE_RULES: [Rule; 7] = [
     Rule::new(
         "zh/not-inability",
         Benign,
@@ -171,6 +171,14 @@ static CHINESE_RULES: [Rule; 6] = [
             r"|恐怕)?<cannot>[^。！？]{0,16}<act>|^(?:非常|很|十分|真的)?(?:抱歉|对不起|對不起|不好意思)[^。！？]{0,24}(?:无法|無法|不能|违反",
             r"|違反|不便|不方便)|(?:我)?没有(?:权限|能力)[^。]{0,12}<act>",
         ),
+    ),
+    Rule::new(
+        "zh/will-not",
+        Decline,
+        Two,
+        Opening(70, 55),
+        &CHINESE_WORDS,
+        "我(?:不会|不會|不能|不愿|不願)(?:这样做|這樣做|这么做|這麼做|做这|做這)",
     ),
     Rule::new(
         "zh/decline",
@@ -230,7 +238,7 @@ static JAPANESE_WORDS: [Word; 1] = [(
     ),
 )];
 
-static JAPANESE_RULES: [Rule; 5] = [
+static JAPANESE_RULES: [Rule; 6] = [
     Rule::new(
         "ja/inability",
         Decline,
@@ -241,6 +249,17 @@ static JAPANESE_RULES: [Rule; 5] = [
             r"<act>(?:する|を|いたす)?(?:こと)?(?:は|が|も)?(?:一切)?(?:でき(?:ません|ない|かねます)|致しかねます|いたしかねます|しかねます",
             r"|差し上げられません|いたしません|致しません|しません|になれません|ありません|難しいです|控えさせて)|できかねます|致しかねます|いたしかねます|お答えできません",
             r"|お応えできません|申し上げられません|^(?:大変)?申し訳(?:ありません|ございません)が[^。]{0,50}(?:できません|できない|かねます|ありません)",
+        ),
+    ),
+    Rule::new(
+        "ja/cannot-do-that",
+        Decline,
+        Two,
+        Opening(70, 55),
+        &JAPANESE_WORDS,
+        concat!(
+            r"^(?:申し訳[^。、]{0,12}[。、が]+)?(?:それ|これ|その(?:ご)?(?:依頼|要望|質問))(?:は|には)(?:でき|お受けでき|応じられ|答えられ|お答えでき)ません",
+            r"|(?:質問|依頼|要望)には(?:答え|応じ|お応え|お答え)(?:られ|でき)ません",
         ),
     ),
     Rule::new(

@@ -12,7 +12,7 @@ pub(crate) static GERMAN: Pack = Pack {
     cue: Pattern::new(
         concat!(
             "nicht|kein|leider|tut mir leid|bedaure|entschuldig|verweiger|ablehn|lehne|verst(?:ö|o)",
-            "|widersprich|untersagt|verboten|bitte|unmöglich|fehlt",
+            "|widersprich|untersagt|verboten|bitte|unmöglich|fehlt|passen",
         ),
         &[],
     ),
@@ -27,7 +27,7 @@ static GERMAN_WORDS: [Word; 2] = [
     ("adv", "(?:[^ .!?,]+ ){0,4}"),
 ];
 
-static GERMAN_RULES: [Rule; 7] = [
+static GERMAN_RULES: [Rule; 8] = [
     Rule::new(
         "de/not-inability",
         Benign,
@@ -59,6 +59,18 @@ static GERMAN_RULES: [Rule; 7] = [
             r"|details|beratung|rechtsberatung|strategien|methoden|antwort)",
             r"|\bist es mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
             r"|\bes ist mir (?:leider )?(?:nicht (?:gestattet|möglich|erlaubt)|unmöglich|untersagt)",
+        ),
+    ),
+    Rule::new(
+        "de/plain-no",
+        Decline,
+        Two,
+        Opening(70, 55),
+        &GERMAN_WORDS,
+        concat!(
+            r"\bich (?:helfe|schreibe|übersetze|erstelle|beantworte|gebe|liefere|mache|übernehme|verfasse|unterstütze) [^.!?]{0,40}",
+            r"\b(?:nicht|keine[nrms]?)\b|\b(?:das|dies|dazu|dabei|hierzu|darüber|diese [a-z]+) (?:mache|tue|schreibe|übersetze",
+            r"|übernehme|beantworte|gebe|helfe) ich (?:[^ .]+ )?(?:nicht|keine)|\bmuss ich passen\b",
         ),
     ),
     Rule::new(
@@ -141,7 +153,7 @@ static DUTCH_WORDS: [Word; 1] = [(
     "(?:helpen|behulpzaam|van dienst|verstrekken|geven|genereren|staat\\b|beantwoorden|antwoorden|schrijven|maken|bieden|delen|verwerken|uitvoeren|voldoen|vertalen|samenvatten|uitleggen|bespreken|beschrijven|meewerken|doorgaan|opstellen|leveren|ondersteunen|assisteren|doen\\b|bereid|bevoegd|gemachtigd|toegestaan|vrijgeven|adviseren|ingaan|produceren)",
 )];
 
-static DUTCH_RULES: [Rule; 5] = [
+static DUTCH_RULES: [Rule; 6] = [
     Rule::new(
         "nl/inability",
         Decline,
@@ -152,6 +164,17 @@ static DUTCH_RULES: [Rule; 5] = [
             r"\bik (?:kan|mag|zal|ben|wil|ga|zou)\b[^.!?]{0,60}\b(?:niet|geen)\b[^.!?]{0,60} <act>",
             r"|\b(?:kan|mag|zal|wil|ben) ik\b[^.!?]{0,40}\b(?:niet|geen)\b[^.!?]{0,60} <act>",
             r"|\bhet is mij niet (?:toegestaan|mogelijk)",
+        ),
+    ),
+    Rule::new(
+        "nl/plain-no",
+        Decline,
+        Two,
+        Opening(70, 55),
+        &DUTCH_WORDS,
+        concat!(
+            r"\b(?:dat|dit|daar) (?:doe|help|schrijf|maak|geef|vertaal) ik (?:[^ .]+ ){0,2}(?:niet|geen)",
+            r"|\bik (?:help|schrijf|vertaal|maak|geef) [^.!?]{0,30}\b(?:niet (?:aan |bij )?mee|geen)\b",
         ),
     ),
     Rule::new(

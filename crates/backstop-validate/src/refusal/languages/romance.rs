@@ -12,7 +12,7 @@ pub(crate) static FRENCH: Pack = Pack {
     cue: Pattern::new(
         concat!(
             "je ne |je n'|je refuse|refuser|décliner|désolé|regrette|contraire|encontre|enfreint|viole",
-            "|m'est |demande|document|fichier|pièce jointe|lien",
+            "|m'est |demande|document|fichier|pièce jointe|lien|m'abst",
         ),
         &[],
     ),
@@ -40,7 +40,7 @@ static FRENCH_WORDS: [Word; 2] = [
     ),
 ];
 
-static FRENCH_RULES: [Rule; 7] = [
+static FRENCH_RULES: [Rule; 8] = [
     Rule::new(
         "fr/not-inability",
         Benign,
@@ -66,6 +66,17 @@ static FRENCH_RULES: [Rule; 7] = [
             r"|le droit|l'autorisation) |\bje ne (?:fournirai|donnerai|répondrai|participerai|produirai",
             r"|rédigerai|créerai|fournis|génère|donne|produis) pas\b|il (?:ne )?m'est (?:pas ",
             r"|malheureusement )?(?:possible|permis|impossible|interdit) (?:de |d')",
+        ),
+    ),
+    Rule::new(
+        "fr/will-not",
+        Decline,
+        Two,
+        Opening(70, 55),
+        &FRENCH_WORDS,
+        concat!(
+            r"\bje ne (?:le |la |les |vous |te |l')?(?:traduirai|rédigerai|écrirai|fournirai|donnerai|répondrai|ferai|créerai",
+            r"|aiderai|participerai|produirai|générerai|révélerai|partagerai|commenterai) (?:pas|rien)\b",
         ),
     ),
     Rule::new(
@@ -138,7 +149,7 @@ pub(crate) static ITALIAN: Pack = Pack {
     cue: Pattern::new(
         concat!(
             "non |rifiut|declin|spiacen|dispiace|scusa|purtroppo|violazione|viola |contro le|contraria",
-            "|nessun|allega|impossibile",
+            "|nessun|allega|impossibile|preferisco",
         ),
         &[],
     ),
@@ -150,7 +161,7 @@ static ITALIAN_WORDS: [Word; 1] = [(
     "(?:aiut[^ ,.]+|fornir[^ ,.]*|dar(?:e|ti|vi|le)?\\b|assist[^ ,.]+|risponder[^ ,.]*|crea(?:re|zione)|generar[^ ,.]*|scriver[^ ,.]*|elaborar[^ ,.]*|soddisfare|partecipare|proceder[^ ,.]*|offrir[^ ,.]*|continuare|condivider[^ ,.]*|discuter[^ ,.]*|supportar[^ ,.]*|consigliar[^ ,.]*|spiegar[^ ,.]*|tradur[^ ,.]*|riassumer[^ ,.]*|estrarre|eseguire|completare|produrre|redigere|rivelare|descriver[^ ,.]*|promuovere|incoraggiare|comment[^ ,.]+|accettare|esaudire|suggerir[^ ,.]*|indicar[^ ,.]*|farlo|accontentar[^ ,.]*|trattare|divulgare|accogliere)",
 )];
 
-static ITALIAN_RULES: [Rule; 7] = [
+static ITALIAN_RULES: [Rule; 8] = [
     Rule::new(
         "it/not-inability",
         Benign,
@@ -176,6 +187,17 @@ static ITALIAN_RULES: [Rule; 7] = [
             r"|genererò|parteciperò|aiuterò|fornisco|genero) |^(?:mi dispiace|spiacente|scusa",
             r"|purtroppo),? (?:ma )?non (?:posso|sono)|^non posso (?:farlo|aiut)|non ho (?:la capacità",
             r"|il permesso|l'autorizzazione) ",
+        ),
+    ),
+    Rule::new(
+        "it/plain-no",
+        Decline,
+        Two,
+        Opening(70, 55),
+        &ITALIAN_WORDS,
+        concat!(
+            r"\bnon (?:lo |ti |vi )?(?:traduco|scrivo|rispondo|aiuto|fornisco|genero|faccio|farò|tradurrò) ?(?:[^ .]+ ){0,2}?(?:lettere|testi",
+            r"|contenuti|informazioni|richieste|domande|questo|questa|consigli|[.!]|$)",
         ),
     ),
     Rule::new(
@@ -229,7 +251,7 @@ static ITALIAN_RULES: [Rule; 7] = [
         &ITALIAN_WORDS,
         concat!(
             r"\bnon (?:vedo|trovo|ho ricevuto|è (?:stato )?(?:allegato|presente)",
-            r"|risulta) [^.]{0,20}(?:documento|testo|file|allegato|immagine|articolo)",
+            r"|risulta) (?:[^ .]+ )?(?:documento|testo|file|allegato|immagine|articolo)",
             r"|\bnessun (?:documento|testo|file|allegato)|\b(?:puoi|potresti|può|potrebbe",
             r"|per favore)(?: per favore)? ?(?:allega|incolla|carica|invia|forni|condivid)[^ .]* (?:il|lo",
             r"|la|l'|un) ?(?:documento|testo|file|allegato|immagine|articolo|contenuto|fattura)",
@@ -245,7 +267,7 @@ pub(crate) static SPANISH: Pack = Pack {
         concat!(
             "no puedo|no podr|no estoy|no me |no debo|no voy|no soy|no tengo|no es |no se |no veo|no hay",
             "|no proporcion|no genero|niego|neg[óo]|rechaz|declin|rehús|rehus|lamento|lo siento|disculp",
-            "|en contra|viola|infringe|imposible|incumple|adjunt|ningún|pega ",
+            "|en contra|viola|infringe|imposible|incumple|adjunt|ningún|pega |prefiero|puedo hacer|abstengo",
         ),
         &[],
     ),
@@ -276,7 +298,7 @@ static SPANISH_RULES: [Rule; 7] = [
         Opening(85, 70),
         &SPANISH_WORDS,
         concat!(
-            r"\bno (?:puedo|podr[ée]|podría|debo|voy a|quiero|me es posible|me está permitido",
+            r"\bno (?:lo |la |te |le |se )?(?:puedo|podr[ée]|podría|debo|voy a|quiero|me es posible|me está permitido",
             r"|me resulta posible) [^.!?]{0,40}\b<act>|\bno (?:estoy|soy",
             r"|estaría) (?:[^ .]+ )?(?:autorizad[^ ]|en condiciones|capaz|capacitad[^ ]|programad[^ ]",
             r"|diseñad[^ ]|dispuest[^ ]|facultad[^ ])|\bno (?:te |le |les )?(?:proporcionaré|generaré",
@@ -334,7 +356,7 @@ static SPANISH_RULES: [Rule; 7] = [
         &SPANISH_WORDS,
         concat!(
             r"\bno (?:veo|encuentro|he recibido|hay|se (?:ha )?(?:adjuntó|adjuntado|incluyó",
-            r"|incluido)) [^.]{0,20}(?:documento|texto|archivo|adjunto|imagen|artículo)",
+            r"|incluido)) (?:[^ .]+ )?(?:documento|texto|archivo|adjunto|imagen|artículo)",
             r"|\bningún (?:documento|texto|archivo|adjunto)|\b(?:por favor,?|puedes|podrías|puede",
             r"|podría) ?(?:por favor )?(?:adjunt|peg|sub|envi|proporcion|compart|facilit",
             r"|inclu)[^ .]* (?:el|la|un|una|tu|su) (?:documento|texto|archivo|imagen|artículo|contenido",
@@ -349,7 +371,7 @@ pub(crate) static PORTUGUESE: Pack = Pack {
     cue: Pattern::new(
         concat!(
             "não |recus|declin|desculp|sinto muito|lamento|infelizmente|contra as|viola|nenhum|anex",
-            "|impossível|cole ",
+            "|impossível|cole |prefiro",
         ),
         &[],
     ),
@@ -430,7 +452,7 @@ static PORTUGUESE_RULES: [Rule; 6] = [
         Flat(60),
         &PORTUGUESE_WORDS,
         concat!(
-            r"\bnão (?:vejo|encontrei|encontro|recebi|há|foi (?:anexado|enviado)) [^.]{0,20}(?:documento",
+            r"\bnão (?:vejo|encontrei|encontro|recebi|há|foi (?:anexado|enviado)) (?:[^ .]+ )?(?:documento",
             r"|texto|arquivo|ficheiro|anexo|imagem|artigo)|\bnenhum (?:documento|texto|arquivo|ficheiro",
             r"|anexo)|\b(?:por favor,?|pode|poderia|você pode) ?(?:por favor )?(?:anex|col|envi|forne",
             r"|compartilh|partilh)[^ .]* (?:o|a|um|uma|seu|sua) (?:documento|texto|arquivo|ficheiro|imagem",

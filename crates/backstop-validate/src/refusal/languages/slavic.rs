@@ -26,7 +26,7 @@ static POLISH_WORDS: [Word; 1] = [(
     ),
 )];
 
-static POLISH_RULES: [Rule; 6] = [
+static POLISH_RULES: [Rule; 7] = [
     Rule::new(
         "pl/not-inability",
         Benign,
@@ -47,6 +47,14 @@ static POLISH_RULES: [Rule; 6] = [
             r"|zaprogramowan|przeznaczon)|^(?:przykro mi|przepraszam|niestety),? (?:ale )?nie (?:mogę",
             r"|jestem)|nie mam (?:możliwości|uprawnień|pozwolenia)",
         ),
+    ),
+    Rule::new(
+        "pl/will-not",
+        Decline,
+        Four,
+        Opening(70, 55),
+        &POLISH_WORDS,
+        "nie (?:zrobię|napiszę|pomogę|podam|odpowiem|przetłumaczę|udzielę|stworzę|wykonam|ujawnię)",
     ),
     Rule::new(
         "pl/decline",
@@ -86,7 +94,7 @@ static POLISH_RULES: [Rule; 6] = [
         Flat(60),
         &POLISH_WORDS,
         concat!(
-            r"(?:nie (?:widzę|otrzymałem|otrzymałam|ma|znalazłem|dołączono)|brak)[^.]{0,20} (?:dokumentu",
+            r"(?:nie (?:widzę|otrzymałem|otrzymałam|ma|znalazłem|dołączono)|brak)(?: [^ .]+)? (?:dokumentu",
             r"|tekstu|pliku|załącznika|obrazu|artykułu)|(?:proszę|czy możesz|mógłbyś|wklej|dołącz|prześlij",
             r"|załącz)[^.!?]{0,20} (?:dokument|tekst|plik|załącznik|obraz|artykuł|treść)",
         ),
@@ -181,7 +189,7 @@ static RUSSIAN_RULES: [Rule; 6] = [
         &RUSSIAN_WORDS,
         concat!(
             r"(?:не (?:вижу|нашёл|нашел|получил|прикреплен|приложен)|нет",
-            r"|отсутствует)[^.]{0,20} (?:документ|текст|файл|вложени|изображени|стать)|(?:пожалуйста",
+            r"|отсутствует)(?: [^ .]+)? (?:документ|текст|файл|вложени|изображени|стать)|(?:пожалуйста",
             r"|можете|не могли бы)[^.!?]{0,30}(?:прикреп|пришл|вставь|отправь|предоставь|загруз",
             r"|прислать)[^.!?]{0,20}(?:документ|текст|файл|изображени|стать)|не могу (?:открыть|открывать",
             r"|перейти|просмотреть|получить доступ)[^.]{0,20}(?:ссылк|файл|вложени|сайт|интернет)",

@@ -6,7 +6,7 @@ use crate::refusal::rule::Scope::{Four, Head};
 use crate::refusal::rule::Signal::NeedsInput;
 use crate::refusal::rule::Weight::Flat;
 
-pub(super) static RULES: [Rule; 4] = [
+pub(super) static RULES: [Rule; 5] = [
     Rule::new(
         "en/input-missing",
         NeedsInput,
@@ -20,7 +20,8 @@ pub(super) static RULES: [Rule; 4] = [
             r"|included|in (?:your|the) (?:message|prompt))|\b(?:don't|do not|can't|cannot|didn't",
             r"|did not) (?:actually )?(?:see|have|find|receive|get) (?:any|an|the|a",
             r"|your) (?:[a-z]+ )?(?:document|text|file|attachment|article|image|transcript|content|e-?mail",
-            r"|data|pdf|photo|table|invoice|receipt|audio)s?\b|\b(?:document|text|file|attachment|article",
+            r"|data|pdf|photo|table|invoice|receipt|audio)s?\b",
+            r"|(?:^|[.!,:;] |but |that |like )(?:the|your|this) (?:[a-z]+ )?(?:document|text|file|attachment|article",
             r"|image|transcript|content|e-?mail|pdf|photo|table|invoice|receipt|input)s? (?:is|are|was",
             r"|were|seems?|appears?|came)(?: to be)?(?: through)? (?:missing|empty|blank|not (?:attached",
             r"|included|provided)|cut off|too blurry|blurry|unreadable|illegible|corrupted?)",
@@ -66,6 +67,17 @@ pub(super) static RULES: [Rule; 4] = [
             r"\b(?:could|can|would) you (?:please )?(?:provide (?:me with )?(?:some )?more (?:context",
             r"|details|information)|clarify|be more specific|rephrase)|\bi (?:don't|do not) (?:quite ",
             r"|fully )?understand (?:the|your|what)",
+        ),
+    ),
+    Rule::new(
+        "en/input-purpose",
+        NeedsInput,
+        Head,
+        Flat(25),
+        &WORDS,
+        concat!(
+            r"\b(?:so (?:that )?i can|and i(?:'ll| will| can|'d)|(?:like|want|need) me to|for me to|i'?ll be (?:happy|glad)",
+            r"|before i can|then i can)\b",
         ),
     ),
 ];
