@@ -144,7 +144,7 @@ impl Detector {
     }
 
     /// Compiles the patterns of the detector's languages now, once per process. Without it the first answer with a
-    /// cue of a language waits for that language's patterns: up to 100 ms for English, up to 20 ms for another.
+    /// cue of a language waits for that language's patterns: some 100 ms for English, up to 20 ms for another.
     #[must_use]
     pub fn prepared(self) -> Self {
         // A pattern that does not compile is a rule that never fires; a test sees to it that there is none.
