@@ -3,7 +3,7 @@
 #![cfg(backstop_loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use backstop_core::breaker::{Breaker, BreakerConfig, BreakerKey, Outcome, Permit, State};
@@ -152,7 +152,8 @@ fn a_lost_probe_and_its_successor_do_not_both_count() {
 fn transitions_are_told_once_and_in_order() {
     loom::model(|| {
         let World { breaker, .. } = world();
-        let heard = Arc::new(Mutex::new(Vec::new()));
+        // Loom's own lock, so that another thread can come between a listener's call and what it does.
+        let heard = Arc::new(loom::sync::Mutex::new(Vec::new()));
         let hear = Arc::clone(&heard);
         breaker.subscribe(move |transition| hear.lock().unwrap().push(transition.epoch)).keep();
         let other = {

@@ -317,6 +317,9 @@ proptest! {
             }
             wild(&mut world, op);
             let s = world.breaker.snapshot();
+            if step < 0 && s.epoch == before.epoch {
+                prop_assert!(s.window.calls >= before.window.calls, "I14: recording after a step back clears nothing");
+            }
             prop_assert!(s.probes_in_flight <= 1);
             prop_assert!(s.window.failed <= s.window.calls && s.window.slow <= s.window.calls);
             let told = world.told.lock().unwrap();
