@@ -242,6 +242,10 @@ fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderErro
             (FailureKind::Connect, format!("the name {host} cannot be resolved: {cause}"))
         }
         () if error.is_connect() => (FailureKind::Connect, format!("cannot connect to {host}: {cause}")),
+        // hyper's error kinds are not public through reqwest; its words for what it cannot parse all begin so.
+        () if cause.to_string().starts_with("invalid HTTP") => {
+            (FailureKind::MalformedResponse, format!("{host} sent something that is not HTTP: {cause}"))
+        }
         () => (FailureKind::Connect, format!("{host} closed the connection without an answer: {cause}")),
     };
     let stale = reused && kind == FailureKind::Connect && !error.is_connect();

@@ -162,6 +162,8 @@ pub fn kind(status: u16, headers: &HeaderMap, body: &ErrorBody, asked: &Asked<'_
     match kind {
         // Says that something is too fast, but 503 says what: the server.
         Some(RateLimited) if status == 503 => Overloaded,
+        // The code is the vendor's word for any failure; the status says which.
+        Some(Server) if matches!(status, 503 | 529) => Overloaded,
         Some(QuotaExhausted) if status == 402 && waits(headers, body) => RateLimited,
         // A limit of tokens per minute that this one request is over by itself.
         Some(RateLimited) => {

@@ -186,7 +186,7 @@ async fn garbage_instead_of_http() {
     let server = MockServer::start().await.unwrap();
     server.push(Scripted::garbage(b"\x00\xffnot http\r\n\r\n".to_vec()));
     let error = send(&client(), &server).await.unwrap_err();
-    assert_eq!(error.kind(), FailureKind::Connect, "{error}");
+    assert_eq!(error.kind(), FailureKind::MalformedResponse, "{error}");
 }
 
 #[tokio::test]

@@ -164,7 +164,7 @@ mod tests {
             (
                 json!({"type": ["number", "null"]}),
                 json!("x"),
-                "the whole value: expected number or null, found \"x\"",
+                "the whole value: expected null or number, found \"x\"",
             ),
             (json!({"required": ["a"]}), json!({}), "the whole value: expected a property `a`, found none"),
             (
