@@ -2,6 +2,8 @@
 
 pub use backstop_core::*;
 
+#[cfg(feature = "gemini")]
+pub use backstop_gemini as gemini;
 #[cfg(feature = "mock")]
 pub use backstop_mock as mock;
 #[cfg(feature = "openai")]
@@ -21,6 +23,8 @@ pub mod prelude {
         Registry, Rejection, Report, Request, Response, RetryPolicy, Target, Usage, Validator, ValidatorExt,
     };
 
+    #[cfg(feature = "gemini")]
+    pub use backstop_gemini::Gemini;
     #[cfg(feature = "openai")]
     pub use backstop_openai::OpenAi;
     #[cfg(feature = "extract")]

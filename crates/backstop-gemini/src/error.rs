@@ -1,0 +1,106 @@
+//! From an error response to a failure.
+//!
+//! The shared tables know Google's codes. What only Google means by them is here.
+
+use std::time::SystemTime;
+
+use backstop_core::{FailureKind, ProviderError};
+use backstop_http::{
+    ErrorBody, Reply,
+    recognise::{self, Asked},
+};
+use serde_json::{Value, json};
+
+use crate::request::OPTIONAL;
+
+use FailureKind::{InvalidRequest, ParamRejected, Permission, QuotaExhausted, RateLimited, SchemaRejected};
+
+/// Reads an error response.
+pub(crate) fn read(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> ProviderError {
+    let error = recognise::http_error(reply, asked, now);
+    refined(error, &ErrorBody::read(&reply.body), asked)
+}
+
+/// Reads an error inside a success response or a stream.
+pub(crate) fn in_band(error: Value, asked: &Asked<'_>) -> ProviderError {
+    let body = ErrorBody::from_value(&json!({ "error": error }));
+    refined(recognise::in_band_error(&body, asked), &body, asked)
+}
+
+/// `error: null`, `false` and `""` are none.
+pub(crate) fn is_error(error: &Value) -> bool {
+    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
+}
+
+/// What Google means by it.
+fn refined(error: ProviderError, body: &ErrorBody, asked: &Asked<'_>) -> ProviderError {
+    let text = body.message.as_deref().unwrap_or_default().to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    let daily = || body.codes.iter().any(|code| code.contains("PerDay"));
+    let kind = match error.kind() {
+        // The same words, "check your plan and billing details", go with the limits per minute.
+        QuotaExhausted if error.status() == Some(429) && !daily() && !says(SPENT) => RateLimited,
+        RateLimited if says(SPENT) => QuotaExhausted,
+        // The other case of FAILED_PRECONDITION: the free tier is not offered where the caller is.
+        QuotaExhausted if says(&["user location is not supported"]) => Permission,
+        // A missing file or cached prompt is about this request, not about the key or the model.
+        Permission | FailureKind::ModelNotFound
+            if says(&["cachedcontent", "cached content", "the file "]) =>
+        {
+            InvalidRequest
+        }
+        InvalidRequest => match unknown_param(&text) {
+            Some(param) => return changed(error, ParamRejected).with_param(param),
+            None if asked.schema && about_schema(&text, body) => SchemaRejected,
+            None => return error,
+        },
+        _ => return error,
+    };
+    changed(error, kind)
+}
+
+/// Words for an account that is out of money, whatever the status.
+const SPENT: &[&str] = &["credits are depleted", "spending cap", "spend cap"];
+
+fn about_schema(text: &str, body: &ErrorBody) -> bool {
+    let param = body.param.as_deref().unwrap_or_default().to_lowercase().replace('_', "");
+    // Schemas of tools are not what JSON mode would help with.
+    let of_tools = text.contains("function_declaration") || param.starts_with("tools");
+    !of_tools && (text.contains("schema") || param.contains("responseschema") || param.contains("jsonschema"))
+}
+
+/// Google names fields that it does not know: `Unknown name "topK" at 'generation_config': Cannot find field.`
+fn unknown_param(text: &str) -> Option<&'static str> {
+    let name = text.split_once("unknown name \"")?.1.split('"').next()?.replace('_', "");
+    OPTIONAL.iter().find(|(wire, _)| wire.eq_ignore_ascii_case(&name)).map(|(_, param)| *param)
+}
+
+/// The same failure, of another kind.
+fn changed(error: ProviderError, kind: FailureKind) -> ProviderError {
+    let mut other = ProviderError::new(kind, error.message().to_owned());
+    if let Some(status) = error.status() {
+        other = other.with_status(status);
+    }
+    if let Some(code) = error.code() {
+        other = other.with_code(code);
+    }
+    if let Some(param) = error.param() {
+        other = other.with_param(param);
+    }
+    if let Some(id) = error.request_id() {
+        other = other.with_request_id(id);
+    }
+    if let Some(wait) = error.retry_after() {
+        other = other.with_retry_after(wait);
+    }
+    if let Some(retry) = error.server_retry() {
+        other = other.with_server_retry(retry);
+    }
+    if let Some(stage) = error.stage() {
+        other = other.with_stage(stage);
+    }
+    other
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! One attempt, from request to response.
+
+use std::{borrow::Cow, time::SystemTime};
+
+use async_trait::async_trait;
+use backstop_core::{
+    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response,
+};
+use backstop_http::{
+    Post, Reply,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    recognise::Asked,
+};
+
+use crate::{
+    Gemini, error, models,
+    request::{self, Rendered},
+    response, stream,
+};
+
+#[async_trait]
+impl Provider for Gemini {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn instance(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0.instance)
+    }
+
+    fn credential(&self) -> CredentialId {
+        self.credential_id()
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.traits(model).capabilities
+    }
+
+    async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
+        let Rendered { body, format, notes } = self.render(attempt)?;
+        let reply = self.0.http.send(self.post(attempt, Method::Generate, body)?, &attempt.progress).await?;
+        let response = self.read(&reply, attempt, format.has_schema())?;
+        if let Some(usage) = response.usage {
+            attempt.progress.usage(usage);
+        }
+        Ok(noted(response, notes))
+    }
+
+    async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
+        let Rendered { body, format, notes } = self.render(attempt)?;
+        let opened = self.0.http.open(self.post(attempt, Method::Stream, body)?, &attempt.progress).await?;
+        if opened.is_success() && !is(&opened.headers, "application/json") {
+            let progress = attempt.progress.clone();
+            return Ok(stream::chunks(opened, progress, format.has_schema(), self.0.key.clone()));
+        }
+        let reply = opened.read().await?;
+        let response = self.read(&reply, attempt, format.has_schema())?;
+        Ok(stream::whole(noted(response, notes)))
+    }
+}
+
+/// Which method of a model is called.
+#[derive(Clone, Copy)]
+enum Method {
+    Generate,
+    Stream,
+}
+
+impl Gemini {
+    fn render(&self, attempt: &Attempt<'_>) -> Result<Rendered, ProviderError> {
+        request::render(attempt, &self.traits(attempt.model), &self.0.safety)
+    }
+
+    fn post(&self, attempt: &Attempt<'_>, method: Method, body: Vec<u8>) -> Result<Post, ProviderError> {
+        let mut headers = self.0.headers.clone();
+        for (name, value) in &attempt.request.extra_headers {
+            let (Ok(name), Ok(mut value)) =
+                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+            else {
+                let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
+                return Err(ProviderError::new(FailureKind::InvalidRequest, message));
+            };
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        let name = models::plain_name(attempt.model);
+        let (collection, name) = match name.strip_prefix("tunedModels/") {
+            Some(name) => ("tunedModels", name),
+            None => ("models", name),
+        };
+        let url = match method {
+            Method::Generate => self.0.base.join(&[collection, &format!("{name}:generateContent")]),
+            Method::Stream => {
+                let mut url = self.0.base.join(&[collection, &format!("{name}:streamGenerateContent")]);
+                url.query_pairs_mut().append_pair("alt", "sse");
+                url
+            }
+        };
+        Ok(Post::new(url, body).with_headers(headers))
+    }
+
+    fn read(&self, reply: &Reply, attempt: &Attempt<'_>, schema: bool) -> Result<Response, ProviderError> {
+        let asked = Asked::new(schema, &[], self.0.key.as_ref());
+        match reply.status {
+            200..=299 if is(&reply.headers, "text/event-stream") => stream::collect(reply, &asked),
+            200..=299 => response::read(reply, attempt.request.keep_raw, &asked),
+            _ => Err(error::read(reply, &asked, SystemTime::now())),
+        }
+    }
+}
+
+fn noted(mut response: Response, notes: Vec<String>) -> Response {
+    response.notes.extend(notes.into_iter().map(Cow::Owned));
+    response
+}
+
+/// Whether a response is of this media type.
+fn is(headers: &HeaderMap, media_type: &str) -> bool {
+    let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let found = found.and_then(|value| value.split(';').next()).map(str::trim);
+    found.is_some_and(|found| found.eq_ignore_ascii_case(media_type))
+}

@@ -1,0 +1,219 @@
+//! From an attempt to the JSON of `generateContent`.
+//!
+//! Everything is serialised from borrowed parts straight into the bytes that are sent: the prompt is copied once,
+//! however large it is.
+
+mod contents;
+mod format;
+mod tools;
+
+use backstop_core::{Attempt, FailureKind, ProviderError, Request};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+use contents::{Contents, Texts};
+pub(crate) use format::Format;
+use tools::Declared;
+
+use crate::{
+    models::ModelTraits,
+    options::{GeminiOptions, SafetySetting},
+};
+
+/// Parameters without which a request is still the same request: their names on the wire, and in requests and options.
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[
+    ("frequencyPenalty", "frequency_penalty"),
+    ("maxOutputTokens", "max_tokens"),
+    ("mediaResolution", "media_resolution"),
+    ("presencePenalty", "presence_penalty"),
+    ("safetySettings", "safety_settings"),
+    ("seed", "seed"),
+    ("serviceTier", "service_tier"),
+    ("stopSequences", "stop"),
+    ("temperature", "temperature"),
+    ("thinkingConfig", "thinking"),
+    ("topK", "top_k"),
+    ("topP", "top_p"),
+];
+
+/// A request that is ready to be sent.
+pub(crate) struct Rendered {
+    pub(crate) body: Vec<u8>,
+    /// How the answer is held to JSON.
+    pub(crate) format: Format,
+    /// What of the request could not be honoured.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Renders an attempt. `safety` counts where the request has no safety settings of its own.
+pub(crate) fn render(
+    attempt: &Attempt<'_>,
+    traits: &ModelTraits,
+    safety: &[SafetySetting],
+) -> Result<Rendered, ProviderError> {
+    let options: GeminiOptions = attempt
+        .request
+        .options_of()
+        .map_err(|error| invalid(format!("the options for `gemini` cannot be read: {error}")))?
+        .unwrap_or_default();
+    let mut notes = Vec::new();
+    let format = format::choose(attempt, traits, &mut notes);
+    let tools = tools::declare(attempt.request, traits, &mut notes);
+    let safety = if options.safety_settings.is_empty() { safety } else { &options.safety_settings };
+    let added = format.instructions();
+    let generate = Generate { attempt, traits, options: &options, format: &format, safety, tools, added };
+    generate.note_omissions(&mut notes);
+    let body = serde_json::to_vec(&generate)
+        .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
+    Ok(Rendered { body, format, notes })
+}
+
+fn invalid(message: String) -> ProviderError {
+    ProviderError::new(FailureKind::InvalidRequest, message)
+}
+
+struct Generate<'a> {
+    attempt: &'a Attempt<'a>,
+    traits: &'a ModelTraits,
+    options: &'a GeminiOptions,
+    format: &'a Format,
+    safety: &'a [SafetySetting],
+    tools: Vec<Declared<'a>>,
+    /// What we add to the instructions.
+    added: Option<String>,
+}
+
+impl Generate<'_> {
+    fn request(&self) -> &Request {
+        self.attempt.request
+    }
+
+    /// A cached prompt brings its own instructions and tools; Google refuses others beside it.
+    fn is_cached(&self) -> bool {
+        self.options.cached_content.is_some()
+    }
+
+    fn note_omissions(&self, notes: &mut Vec<String>) {
+        let request = self.request();
+        if self.is_cached() && (request.system.is_some() || !request.tools.is_empty()) {
+            notes.push("instructions and tools were left out: the cached content brings its own".to_owned());
+        }
+    }
+
+    /// The instructions: the caller's, and ours.
+    fn instructions(&self) -> Texts<'_> {
+        let system = self.request().system.as_deref().filter(|_| !self.is_cached());
+        Texts(system.into_iter().chain(self.added.as_deref()).collect())
+    }
+}
+
+impl Serialize for Generate<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let request = self.request();
+        let texts = self.instructions();
+        let system = self.traits.system_instruction && !self.is_cached();
+        let (system, opening) = if system { (texts, Texts::default()) } else { (Texts::default(), texts) };
+        let mut fields = Fields {
+            map: serializer.serialize_map(None)?,
+            attempt: self.attempt,
+            over: Some(&request.extra_body),
+        };
+        if !system.0.is_empty() {
+            fields.put("systemInstruction", &system)?;
+        }
+        fields
+            .put("contents", &Contents { attempt: self.attempt, traits: self.traits, opening: &opening })?;
+        // The caller's own settings are laid over ours one by one, unless they are no object.
+        if request.extra_body.get("generationConfig").is_none_or(Value::is_object) {
+            fields.map.serialize_entry("generationConfig", &Config(self))?;
+        }
+        if !self.is_cached() {
+            tools::write(&self.tools, &request.tool_choice, &mut fields)?;
+        }
+        fields.maybe("safetySettings", Some(self.safety).filter(|settings| !settings.is_empty()))?;
+        fields.maybe("cachedContent", self.options.cached_content.as_deref())?;
+        fields.maybe("serviceTier", self.options.service_tier.as_deref())?;
+        for (key, value) in &request.extra_body {
+            if key != "generationConfig" || !value.is_object() {
+                fields.map.serialize_entry(key, value)?;
+            }
+        }
+        fields.map.end()
+    }
+}
+
+/// The field `generationConfig`.
+struct Config<'a>(&'a Generate<'a>);
+
+impl Serialize for Config<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Generate { attempt, options, format, .. } = self.0;
+        let request = self.0.request();
+        let over = request.extra_body.get("generationConfig").and_then(Value::as_object);
+        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over };
+        fields.maybe("maxOutputTokens", attempt.max_tokens())?;
+        fields.maybe("temperature", request.temperature)?;
+        fields.maybe("topP", request.top_p)?;
+        fields.maybe("topK", options.top_k)?;
+        fields.maybe("stopSequences", Some(&request.stop).filter(|stop| !stop.is_empty()))?;
+        // The field has 32 bits and a sign.
+        fields.maybe("seed", request.seed.map(|seed| seed & 0x7fff_ffff))?;
+        fields.maybe("presencePenalty", options.presence_penalty)?;
+        fields.maybe("frequencyPenalty", options.frequency_penalty)?;
+        fields.maybe("mediaResolution", options.media_resolution.as_deref())?;
+        fields.maybe("thinkingConfig", Thinking::of(options))?;
+        format.write(&mut fields)?;
+        for (key, value) in over.into_iter().flatten() {
+            fields.map.serialize_entry(key, value)?;
+        }
+        fields.map.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Thinking {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    include_thoughts: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_budget: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<String>,
+}
+
+impl Thinking {
+    fn of(options: &GeminiOptions) -> Option<Self> {
+        let thinking = Self {
+            include_thoughts: options.include_thoughts,
+            thinking_budget: options.thinking_budget,
+            thinking_level: options.thinking_level.as_deref().map(str::to_uppercase),
+        };
+        let Self { include_thoughts, thinking_budget, thinking_level } = &thinking;
+        let none = include_thoughts.is_none() && thinking_budget.is_none() && thinking_level.is_none();
+        (!none).then_some(thinking)
+    }
+}
+
+/// The fields of an object. What the caller sets over them, or Google has refused before, is not written.
+struct Fields<'a, M> {
+    map: M,
+    attempt: &'a Attempt<'a>,
+    over: Option<&'a Map<String, Value>>,
+}
+
+impl<M: SerializeMap> Fields<'_, M> {
+    fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
+        let param = OPTIONAL.iter().find(|(wire, _)| *wire == key).map_or(key, |(_, param)| param);
+        if self.over.is_some_and(|over| over.contains_key(key)) || self.attempt.is_dropped(param) {
+            return Ok(());
+        }
+        self.map.serialize_entry(key, value)
+    }
+
+    fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
+        value.map_or(Ok(()), |value| self.put(key, &value))
+    }
+}
+
+#[cfg(test)]
+mod tests;

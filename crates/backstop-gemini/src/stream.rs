@@ -1,0 +1,257 @@
+//! From server-sent events to chunks.
+
+use std::collections::VecDeque;
+
+use backstop_core::{
+    Chunk, ChunkStream, FailureKind, FinishReason, Progress, ProviderError, Response, Usage,
+};
+use backstop_http::{
+    ApiKey, DecodeError, Opened, Reply, SseDecoder, SseItem, StreamLimits, recognise::Asked,
+};
+use futures_util::{StreamExt, stream};
+
+use crate::{
+    error,
+    response::{self, BROKEN, Candidate, Generated, Piece, WirePart, WireUsage},
+};
+
+/// What one event of the body brings.
+type Step = Result<Chunk, ProviderError>;
+
+/// Turns a body into chunks.
+pub(crate) fn chunks(opened: Opened, progress: Progress, schema: bool, key: Option<ApiKey>) -> ChunkStream {
+    let decoder = SseDecoder::new(opened.limits());
+    let reader = Reader::new(opened.request_id.clone(), progress, schema, key);
+    let open = Open { opened, decoder, reader };
+    stream::unfold(Some(open), |open| async move {
+        let mut open = open?;
+        match open.next().await {
+            // An error ends the stream.
+            Some(Err(error)) => Some((Err(error), None)),
+            Some(chunk) => Some((chunk, Some(open))),
+            None => None,
+        }
+    })
+    .boxed()
+}
+
+/// A whole answer as chunks, for a server that answers a stream request without a stream.
+pub(crate) fn whole(response: Response) -> ChunkStream {
+    let chunks: Vec<Step> = pieces(response).map(Ok).collect();
+    stream::iter(chunks).boxed()
+}
+
+/// A stream that came as an answer to a request for a whole answer.
+pub(crate) fn collect(reply: &Reply, asked: &Asked<'_>) -> Result<Response, ProviderError> {
+    let mut decoder = SseDecoder::new(StreamLimits::new(reply.body.len(), reply.body.len()));
+    decoder.push(&reply.body);
+    decoder.finish();
+    let mut all = Generated::default();
+    while let Some(item) = decoder.next_item() {
+        let text = match item.map_err(undecodable)? {
+            SseItem::Event(event) => event.data,
+            SseItem::Stray(text) => text,
+            _ => continue,
+        };
+        all = all.and(serde_json::from_str(&text).map_err(not_a_chunk)?);
+    }
+    let mut response = all.complete(reply)?.into_response(asked)?;
+    response.request_id = reply.request_id.clone().or(response.request_id);
+    Ok(response)
+}
+
+struct Open {
+    opened: Opened,
+    decoder: SseDecoder,
+    reader: Reader,
+}
+
+impl Open {
+    async fn next(&mut self) -> Option<Step> {
+        loop {
+            if let Some(step) = self.reader.waiting.pop_front() {
+                return Some(step);
+            }
+            if self.reader.done {
+                return None;
+            }
+            match self.decoder.next_item() {
+                Some(item) => self.reader.item(item),
+                None if self.reader.ended => self.reader.finish(),
+                None => match self.opened.chunk().await {
+                    Ok(Some(bytes)) => self.decoder.push(&bytes),
+                    Ok(None) => {
+                        self.decoder.finish();
+                        self.reader.ended = true;
+                    }
+                    Err(error) => return Some(Err(error)),
+                },
+            }
+        }
+    }
+}
+
+/// Reads events into chunks; knows nothing of where the bytes come from.
+struct Reader {
+    waiting: VecDeque<Step>,
+    progress: Progress,
+    request_id: Option<String>,
+    met: bool,
+    schema: bool,
+    key: Option<ApiKey>,
+    /// Tool calls so far.
+    calls: usize,
+    usage: WireUsage,
+    /// Why the model stopped, once it has said so. More may follow, so the end is the end of the body.
+    finish: Option<FinishReason>,
+    /// The body has ended.
+    ended: bool,
+    /// Nothing more is to come.
+    done: bool,
+}
+
+impl Reader {
+    fn new(request_id: Option<String>, progress: Progress, schema: bool, key: Option<ApiKey>) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            progress,
+            request_id,
+            met: false,
+            schema,
+            key,
+            calls: 0,
+            usage: WireUsage::default(),
+            finish: None,
+            ended: false,
+            done: false,
+        }
+    }
+
+    fn item(&mut self, item: Result<SseItem, DecodeError>) {
+        match item {
+            Ok(SseItem::Event(event)) => match serde_json::from_str(&event.data) {
+                Ok(generated) => self.event(generated),
+                Err(error) => self.fail(not_a_chunk(error)),
+            },
+            Ok(SseItem::Stray(text)) => self.stray(&text),
+            Ok(_) => self.waiting.push_back(Ok(Chunk::Ping)),
+            Err(error) => self.fail(undecodable(error)),
+        }
+    }
+
+    /// The body is over. Without a reason why the model stopped it was cut, and there is no end.
+    fn finish(&mut self) {
+        self.waiting.extend(self.finish.take().map(|finish| Ok(Chunk::End(finish))));
+        self.done = true;
+    }
+
+    fn fail(&mut self, error: ProviderError) {
+        self.waiting.push_back(Err(error));
+        self.done = true;
+    }
+
+    /// JSON outside of any event: an error, or a whole answer without a stream around it.
+    fn stray(&mut self, text: &str) {
+        let reply = Reply::new(200, Default::default(), text.to_owned());
+        match response::read(&reply, false, &Asked::new(self.schema, &[], self.key.as_ref())) {
+            Ok(response) => {
+                self.waiting.extend(pieces(response).map(Ok));
+                self.done = true;
+            }
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn event(&mut self, mut event: Generated) {
+        if let Some(error) = event.error.take().filter(error::is_error) {
+            let error = error::in_band(error, &Asked::new(self.schema, &[], self.key.as_ref()));
+            return self.fail(error);
+        }
+        let before = self.waiting.len();
+        self.meet(&mut event);
+        match (event.take_candidate(), event.block_reason()) {
+            (Some(candidate), _) => {
+                if let Err(error) = self.candidate(candidate) {
+                    return self.fail(error);
+                }
+            }
+            (None, Some(reason)) => self.finish = Some(response::blocked(reason)),
+            (None, None) => {}
+        }
+        if let Some(usage) = event.usage_metadata {
+            self.usage = self.usage.updated(usage);
+            let usage = Usage::from(self.usage);
+            self.progress.usage(usage);
+            self.waiting.push_back(Ok(Chunk::Usage(usage)));
+        }
+        if self.waiting.len() == before {
+            self.waiting.push_back(Ok(Chunk::Ping));
+        }
+    }
+
+    fn meet(&mut self, event: &mut Generated) {
+        if std::mem::replace(&mut self.met, true) {
+            return;
+        }
+        let request_id = self.request_id.take().or(event.response_id.take());
+        if let Some(id) = &request_id {
+            self.progress.request_id(id);
+        }
+        self.waiting.push_back(Ok(Chunk::Meta { model: event.model_version.take(), request_id }));
+    }
+
+    fn candidate(&mut self, mut candidate: Candidate) -> Result<(), ProviderError> {
+        for piece in candidate.parts().into_iter().filter_map(WirePart::into_piece) {
+            self.waiting.push_back(Ok(match piece {
+                Piece::Text(text) => Chunk::Text(text),
+                Piece::Thought(text) => Chunk::Reasoning(text),
+                Piece::Call(call) => {
+                    let index = self.calls;
+                    self.calls += 1;
+                    let call = call.into_call(index);
+                    let arguments = call.arguments;
+                    Chunk::ToolCall { index, id: Some(call.id), name: Some(call.name), arguments }
+                }
+            }));
+        }
+        if candidate.finish_reason.is_some() {
+            let finish = response::finish(candidate.finish_reason, self.calls > 0)?;
+            if let Some(word) = finish.raw.as_deref().filter(|word| BROKEN.contains(word)) {
+                // What has gone out cannot be taken back, so this must not look like an end.
+                return Err(malformed("Gemini calls its own answer broken").with_code(word));
+            }
+            self.finish = Some(finish);
+        }
+        Ok(())
+    }
+}
+
+fn malformed(message: &'static str) -> ProviderError {
+    ProviderError::new(FailureKind::MalformedResponse, message).with_status(200)
+}
+
+fn undecodable(error: DecodeError) -> ProviderError {
+    malformed("the stream cannot be decoded").with_source(error)
+}
+
+fn not_a_chunk(error: serde_json::Error) -> ProviderError {
+    malformed("an event of the stream is not a chunk of `generateContent`").with_source(error)
+}
+
+fn pieces(response: Response) -> impl Iterator<Item = Chunk> {
+    let Response { text, tool_calls, finish, usage, model, request_id, .. } = response;
+    let calls = tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
+        index,
+        id: Some(call.id),
+        name: Some(call.name),
+        arguments: call.arguments,
+    });
+    std::iter::once(Chunk::Meta { model, request_id })
+        .chain((!text.is_empty()).then_some(Chunk::Text(text)))
+        .chain(calls)
+        .chain(usage.map(Chunk::Usage))
+        .chain(std::iter::once(Chunk::End(finish)))
+}
+
+#[cfg(test)]
+mod tests;
