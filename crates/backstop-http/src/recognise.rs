@@ -15,7 +15,7 @@ use crate::{
     exchange::Reply,
     header::HeaderMap,
     retry_after,
-    secret::ApiKey,
+    secret::{self, ApiKey},
 };
 
 use FailureKind::{
@@ -276,7 +276,7 @@ pub fn in_band_error(body: &ErrorBody, asked: &Asked<'_>) -> ProviderError {
 }
 
 fn labelled(mut error: ProviderError, body: &ErrorBody, key: Option<&ApiKey>) -> ProviderError {
-    let scrubbed = |text: &String| shortened(&key.map_or_else(|| text.clone(), |key| key.scrub(text)), 100);
+    let scrubbed = |text: &String| shortened(&secret::scrub(text, key), 100);
     if let Some(code) = body.code.as_ref().or(body.kind.as_ref()).or(body.codes.first()) {
         error = error.with_code(scrubbed(code));
     }
@@ -289,7 +289,7 @@ fn labelled(mut error: ProviderError, body: &ErrorBody, key: Option<&ApiKey>) ->
 /// What the vendor says, without the key and in one short line; or what its silence means.
 fn message(status: u16, body: &ErrorBody, key: Option<&ApiKey>) -> String {
     match &body.message {
-        Some(text) => shortened(&key.map_or_else(|| text.clone(), |key| key.scrub(text)), LONGEST_MESSAGE),
+        Some(text) => shortened(&secret::scrub(text, key), LONGEST_MESSAGE),
         None if (300..400).contains(&status) => {
             "the server redirects, and redirects are not followed; set `base_url` to where the API is"
                 .to_owned()

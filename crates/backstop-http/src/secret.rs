@@ -69,10 +69,9 @@ impl ApiKey {
         CredentialId(SALT.get_or_init(RandomState::new).hash_one(self.0.expose_secret()))
     }
 
-    /// `text` without this key, for texts of a vendor that may quote it.
+    /// `text` without this key and without words that look like any key, for texts of a vendor that may quote it.
     pub fn scrub(&self, text: &str) -> String {
-        let key = self.0.expose_secret();
-        if key.len() < SHORTEST_SCRUBBED { text.to_owned() } else { text.replace(key, REDACTED) }
+        scrub(text, Some(self))
     }
 
     /// The key after `prefix` as a header value that is marked sensitive, so that no HTTP layer prints it.
@@ -97,6 +96,29 @@ impl fmt::Debug for ApiKey {
 /// Looks `name` up in the environment of the process; a value that is not Unicode counts as absent.
 pub fn process_env(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// `text` without `key` and without words that look like a key: behind a gateway the key that a vendor quotes is
+/// not ours.
+pub(crate) fn scrub(text: &str, key: Option<&ApiKey>) -> String {
+    let known = key.map(|key| key.0.expose_secret()).filter(|key| key.len() >= SHORTEST_SCRUBBED);
+    let text = known.map_or_else(|| text.to_owned(), |key| text.replace(key, REDACTED));
+    let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let (word, tail) = rest.split_at(rest.find(|c| !in_word(c)).unwrap_or(rest.len()));
+        clean.push_str(if looks_like_a_key(word) { REDACTED } else { word });
+        let (between, tail) = tail.split_at(tail.find(in_word).unwrap_or(tail.len()));
+        clean.push_str(between);
+        rest = tail;
+    }
+    clean
+}
+
+fn looks_like_a_key(word: &str) -> bool {
+    let marked = ["sk-", "sk_", "gsk_", "xai-", "hf_", "AIza"].iter().any(|mark| word.starts_with(mark));
+    marked && word.len() >= 12 && word.contains(|c: char| c.is_ascii_digit())
 }
 
 fn fault(key: &str) -> Option<&'static str> {
@@ -159,6 +181,15 @@ mod tests {
         let key = ApiKey::new(KEY).unwrap();
         assert_eq!(key.scrub(&format!("bad key {KEY}, {KEY}")), "bad key [redacted], [redacted]");
         assert_eq!(ApiKey::new("test").unwrap().scrub("a test"), "a test");
+        let table = [
+            ("Incorrect API key provided: sk-live-123456.", "Incorrect API key provided: [redacted]."),
+            ("key 'AIzaSyA1b2C3d4' (é)", "key '[redacted]' (é)"),
+            ("sk-li***456 and task-12345678901 stay", "sk-li***456 and task-12345678901 stay"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            assert_eq!(scrub(text, None), expected);
+        }
     }
 
     #[test]

@@ -66,7 +66,8 @@ pub(crate) fn render(
     let sampling = traits.sampling || options.reasoning_effort.as_deref() == Some("none");
     let chat = Chat { attempt, traits, options: &options, format: &format, streaming, sampling };
     chat.note_omissions(&mut notes);
-    let body = serde_json::to_vec(&chat)
+    let mut body = Vec::with_capacity(messages::room(attempt));
+    serde_json::to_writer(&mut body, &chat)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
     Ok(Rendered { body, format, notes })
 }
@@ -221,3 +222,6 @@ impl<'a> From<&'a Tool> for WireTool<'a> {
         Self { r#type: "function", function }
     }
 }
+
+#[cfg(test)]
+mod tests;

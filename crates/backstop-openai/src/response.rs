@@ -9,7 +9,7 @@ use backstop_http::{
     ErrorBody, Reply,
     recognise::{self, Asked},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 /// Reads a success body.
@@ -33,21 +33,30 @@ pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<R
     Ok(response)
 }
 
+/// A field without which an answer is still an answer: if it has another type than it should, it is not there.
+pub(crate) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Ok(T::deserialize(Value::deserialize(deserializer)?).ok())
+}
+
 /// A whole answer.
 #[derive(Deserialize)]
 struct Completion {
+    #[serde(default, deserialize_with = "lenient")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     model: Option<String>,
-    #[serde(default)]
     choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<WireUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    #[serde(default)]
     message: Option<WireMessage>,
+    #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     error: Option<Value>,
 }
@@ -60,9 +69,8 @@ struct WireMessage {
     tool_calls: Option<Vec<WireCall>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(default)]
-#[derive(Default)]
 struct WireCall {
     id: Option<String>,
     function: WireFunction,
@@ -211,3 +219,6 @@ impl From<WireUsage> for Usage {
             .with_reasoning(completion.reasoning_tokens.unwrap_or(0))
     }
 }
+
+#[cfg(test)]
+mod tests;

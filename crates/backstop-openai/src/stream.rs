@@ -12,7 +12,7 @@ use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::response::{self, Content, WireUsage};
+use crate::response::{self, Content, WireUsage, lenient};
 
 /// What one event of the body brings.
 type Step = Result<Chunk, ProviderError>;
@@ -289,10 +289,14 @@ fn pieces(response: Response) -> impl Iterator<Item = Chunk> {
 
 #[derive(Deserialize)]
 struct Event {
+    #[serde(default, deserialize_with = "lenient")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     model: Option<String>,
     choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "lenient")]
     x_groq: Option<Groq>,
     error: Option<Value>,
 }
@@ -307,6 +311,7 @@ struct Groq {
 struct Choice {
     index: Option<u64>,
     delta: Option<Delta>,
+    #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     error: Option<Value>,
 }
@@ -334,3 +339,6 @@ struct FunctionDelta {
     name: Option<String>,
     arguments: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;

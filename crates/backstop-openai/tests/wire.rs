@@ -1,9 +1,14 @@
 //! The adapter against a loopback server that speaks the real wire format.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use backstop_core::{Attempt, Chunk, FailureKind, FinishKind, Provider, Request, Stage, Usage};
-use backstop_mock::server::{ApiError, Completion, MockServer};
-use backstop_openai::OpenAi;
+use std::time::Duration;
+
+use backstop_core::{
+    Attempt, Chunk, FailureKind, FinishKind, Progress, Provider, ProviderError, Request, Response, Stage,
+    Usage,
+};
+use backstop_mock::server::{ApiError, Completion, End, MockServer, Reply};
+use backstop_openai::{Auth, ClientOptions, ModelTraits, OpenAi, TokenLimit};
 use futures_util::StreamExt;
 use serde_json::json;
 
@@ -13,23 +18,45 @@ fn provider(server: &MockServer) -> OpenAi {
     OpenAi::builder().base_url(server.url()).api_key(KEY).build().unwrap()
 }
 
+async fn ask(server: &MockServer, request: &Request) -> Result<Response, ProviderError> {
+    provider(server).complete(&Attempt::new("m", request)).await
+}
+
+async fn answered(reply: impl Into<Reply>) -> Result<Response, ProviderError> {
+    let server = MockServer::start().await.unwrap();
+    server.push(reply);
+    ask(&server, &Request::new("x")).await
+}
+
+async fn streamed(reply: impl Into<Reply>) -> Vec<Result<Chunk, ProviderError>> {
+    let server = MockServer::start().await.unwrap();
+    server.push(reply);
+    let request = Request::new("x");
+    let stream = provider(&server).stream(&Attempt::new("m", &request)).await.unwrap();
+    stream.collect().await
+}
+
+fn text(chunks: &[Result<Chunk, ProviderError>]) -> String {
+    chunks.iter().filter_map(|c| if let Ok(Chunk::Text(t)) = c { Some(t.as_str()) } else { None }).collect()
+}
+
 #[tokio::test]
 async fn a_plain_answer() {
     let server = MockServer::start().await.unwrap();
     server.push(Completion::text("blue").tokens(12, 3).cached_tokens(4).model("m-2026"));
-    let request = Request::new("Name a colour.").system("One word.").max_tokens(16);
+    let request =
+        Request::new("Name a colour.").system("One word.").max_tokens(16).extra_header("x-team", "blue");
     let attempt = Attempt::new("m", &request);
     let response = provider(&server).complete(&attempt).await.unwrap();
-    assert_eq!(response.text, "blue");
-    assert_eq!(response.finish.kind, FinishKind::Stop);
+    assert_eq!((response.text.as_str(), response.finish.kind), ("blue", FinishKind::Stop));
     assert_eq!(response.usage, Some(Usage::new(12, 3).with_cached(4)));
     assert_eq!(response.model.as_deref(), Some("m-2026"));
-    assert!(response.request_id.is_some());
     assert_eq!(attempt.progress.stage(), Stage::Body);
+    assert_eq!(attempt.progress.take(), (response.request_id, response.usage));
     let received = &server.requests()[0];
     assert_eq!(received.path(), "/v1/chat/completions");
     assert_eq!(received.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
-    assert_eq!(received.header("content-length"), Some(received.body().len().to_string().as_str()));
+    assert_eq!(received.header("x-team"), Some("blue"));
     assert_eq!(
         received.json(),
         &json!({
@@ -41,27 +68,243 @@ async fn a_plain_answer() {
 }
 
 #[tokio::test]
-async fn an_error_is_recognised() {
+async fn answers_that_may_not_be_used_are_still_answers() {
+    let refused = answered(Completion::refusal("I can't.")).await.unwrap();
+    assert_eq!((refused.text.as_str(), refused.refusal.as_deref()), ("", Some("I can't.")));
+    assert_eq!(answered(Completion::empty()).await.unwrap().text, "");
+    assert_eq!(answered(Completion::truncated("{\"a")).await.unwrap().finish.kind, FinishKind::Length);
+    assert_eq!(answered(Completion::filtered("par")).await.unwrap().finish.kind, FinishKind::ContentFilter);
+    let called = answered(Completion::empty().tool_call("f", "{\"x\":1}")).await.unwrap();
+    assert_eq!(
+        (called.tool_calls[0].name.as_str(), called.tool_calls[0].arguments.as_str()),
+        ("f", "{\"x\":1}")
+    );
+    let thought =
+        answered(Completion::text("answer").reasoning("thoughts").reasoning_tokens(7)).await.unwrap();
+    assert_eq!((thought.text.as_str(), thought.usage.unwrap().reasoning_tokens), ("answer", 7));
+}
+
+#[tokio::test]
+async fn every_error_of_the_server_has_its_kind() {
+    let table: Vec<(ApiError, FailureKind)> = vec![
+        (ApiError::bad_key(), FailureKind::Authentication),
+        (ApiError::forbidden(), FailureKind::Permission),
+        (ApiError::quota_exhausted(), FailureKind::QuotaExhausted),
+        (ApiError::rate_limited(), FailureKind::RateLimited),
+        (ApiError::overloaded(), FailureKind::Overloaded),
+        (ApiError::server(), FailureKind::Server),
+        (ApiError::timeout(), FailureKind::Server),
+        (ApiError::model_not_found(), FailureKind::ModelNotFound),
+        (ApiError::invalid_request(), FailureKind::InvalidRequest),
+        (ApiError::context_too_long(), FailureKind::ContextTooLong),
+        (ApiError::prompt_filtered(), FailureKind::Filtered),
+        (ApiError::too_large(), FailureKind::ContextTooLong),
+    ];
+    for (error, kind) in table {
+        let shown = format!("{error:?}");
+        let error = answered(error).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{shown}");
+        assert!(error.request_id().is_some() && error.status().is_some(), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_schema_and_a_refused_parameter() {
     let server = MockServer::start().await.unwrap();
-    server.push(ApiError::quota_exhausted());
-    let request = Request::new("x");
-    let error = provider(&server).complete(&Attempt::new("m", &request)).await.unwrap_err();
-    assert_eq!((error.kind(), error.status()), (FailureKind::QuotaExhausted, Some(429)));
+    server.push(ApiError::schema_rejected());
+    let with_schema = Request::new("x")
+        .json_schema("s", json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    assert_eq!(ask(&server, &with_schema).await.unwrap_err().kind(), FailureKind::SchemaRejected);
+    server.clear_scripts().push(ApiError::invalid_request().code("unsupported_value").param("temperature"));
+    let error = ask(&server, &Request::new("x").temperature(0.1)).await.unwrap_err();
+    assert_eq!((error.kind(), error.param()), (FailureKind::ParamRejected, Some("temperature")));
+}
+
+#[tokio::test]
+async fn waits_and_vetoes_are_passed_on() {
+    let reply = Reply::from(ApiError::rate_limited()).retry_after("1.5").header("x-should-retry", "false");
+    let error = answered(reply).await.unwrap_err();
+    assert_eq!(
+        (error.retry_after(), error.server_retry()),
+        (Some(Duration::from_millis(1_500)), Some(false))
+    );
+}
+
+#[tokio::test]
+async fn an_error_inside_a_success() {
+    let error = answered(Reply::in_band(ApiError::overloaded())).await.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Overloaded);
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_answer() {
+    for reply in [
+        Reply::html(200, "<html>login</html>"),
+        Reply::bytes("application/json", ""),
+        Reply::from(Completion::no_choices()),
+        Reply::redirect(307, "http://127.0.0.1:1/v1/chat/completions"),
+        Reply::from(Completion::text("hello")).cut_at(20, End::Close),
+    ] {
+        assert_eq!(answered(reply).await.unwrap_err().kind(), FailureKind::MalformedResponse);
+    }
+}
+
+#[tokio::test]
+async fn output_that_the_server_threw_away_is_an_answer() {
+    let body = json!({"error": {"message": "no JSON", "code": "json_validate_failed", "failed_generation": "{\"a\":"}});
+    let response = answered(Reply::json(&body).status(400)).await.unwrap();
+    assert_eq!((response.text.as_str(), response.notes.len()), ("{\"a\":", 1));
+}
+
+#[tokio::test]
+async fn optional_properties_and_list_roots_come_back_as_the_caller_has_them() {
+    let server = MockServer::start().await.unwrap();
+    server.push(Reply::text(r#"{"name":"Ann","age":null}"#));
+    server.push(Reply::text(r#"{"value":["a","b"]}"#));
+    let person = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]});
+    let response = ask(&server, &Request::new("x").json_schema("person", person)).await.unwrap();
+    assert_eq!(response.text, r#"{"name":"Ann"}"#);
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    assert_eq!(
+        ask(&server, &Request::new("x").json_schema("list", list)).await.unwrap().text,
+        r#"["a","b"]"#
+    );
 }
 
 #[tokio::test]
 async fn a_stream() {
-    let server = MockServer::start().await.unwrap();
-    server.push(Completion::pieces(["bl", "ue"]).tokens(5, 2));
-    let request = Request::new("x");
-    let stream = provider(&server).stream(&Attempt::new("m", &request)).await.unwrap();
-    let chunks: Vec<Chunk> = stream.map(Result::unwrap).collect().await;
-    let text: String =
-        chunks.iter().filter_map(|c| if let Chunk::Text(t) = c { Some(t.as_str()) } else { None }).collect();
-    assert_eq!(text, "blue");
-    assert!(chunks.contains(&Chunk::Usage(Usage::new(5, 2))), "{chunks:?}");
+    let chunks = streamed(Completion::pieces(["bl", "ue"]).tokens(5, 2)).await;
+    assert_eq!(text(&chunks), "blue");
     assert!(
-        matches!(chunks.last(), Some(Chunk::End(finish)) if finish.kind == FinishKind::Stop),
+        chunks.iter().any(|chunk| matches!(chunk, Ok(Chunk::Usage(usage)) if *usage == Usage::new(5, 2)))
+    );
+    assert!(
+        matches!(chunks.last(), Some(Ok(Chunk::End(finish))) if finish.kind == FinishKind::Stop),
         "{chunks:?}"
     );
+}
+
+#[tokio::test]
+async fn a_stream_in_tiny_pieces_is_the_same_stream() {
+    let reply = Reply::from(Completion::pieces(["日本", "語"])).slow_body(1, Duration::ZERO);
+    assert_eq!(text(&streamed(reply).await), "日本語");
+}
+
+#[tokio::test]
+async fn a_cut_stream_has_no_end() {
+    let reply = Reply::from(Completion::pieces(["one ", "two ", "three"])).cut_at(400, End::Reset);
+    let chunks = streamed(reply).await;
+    assert!(!chunks.iter().any(|chunk| matches!(chunk, Ok(Chunk::End(_)))), "{chunks:?}");
+}
+
+#[tokio::test]
+async fn an_error_instead_of_a_stream() {
+    let server = MockServer::start().await.unwrap();
+    server.push(ApiError::rate_limited());
+    let request = Request::new("x");
+    let error = provider(&server).stream(&Attempt::new("m", &request)).await.err().unwrap();
+    assert_eq!(error.kind(), FailureKind::RateLimited);
+}
+
+#[tokio::test]
+async fn a_server_that_mixes_up_streams_and_answers() {
+    let whole = json!({"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]});
+    assert_eq!(text(&streamed(Reply::json(&whole)).await), "ok");
+    let event = json!({"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}).to_string();
+    let response = answered(Reply::bytes("text/event-stream", format!("data: {event}\n\ndata: [DONE]\n\n")))
+        .await
+        .unwrap();
+    assert_eq!(response.text, "ok");
+}
+
+#[tokio::test]
+async fn servers_that_differ() {
+    let server = MockServer::start().await.unwrap();
+    server.push(Reply::text("ok"));
+    let request = Request::new("x").max_tokens(3);
+    let local = OpenAi::builder()
+        .name("local")
+        .base_url(format!("{}/v1/", server.url()))
+        .client(ClientOptions::new().no_proxy())
+        .model_traits("big", ModelTraits::new(TokenLimit::MaxCompletionTokens))
+        .build()
+        .unwrap();
+    local.complete(&Attempt::new("small", &request)).await.unwrap();
+    local.complete(&Attempt::new("big-7b", &request)).await.unwrap();
+    let keyed = OpenAi::builder()
+        .base_url(server.url())
+        .api_key(KEY)
+        .auth(Auth::Header("api-key".into()))
+        .organization("org")
+        .project("pro")
+        .build()
+        .unwrap();
+    keyed.complete(&Attempt::new("m", &request)).await.unwrap();
+    let seen = server.requests();
+    assert_eq!((seen[0].path(), seen[0].header("authorization")), ("/v1/chat/completions", None));
+    assert_eq!(
+        (&seen[0].json()["max_tokens"], &seen[1].json()["max_completion_tokens"]),
+        (&json!(3), &json!(3))
+    );
+    assert_eq!((seen[2].header("api-key"), seen[2].header("authorization")), (Some(KEY), None));
+    assert_eq!(
+        (seen[2].header("openai-organization"), seen[2].header("openai-project")),
+        (Some("org"), Some("pro"))
+    );
+    assert_eq!(
+        (local.name(), local.instance().as_ref()),
+        ("local", format!("local {}/v1/", server.url()).as_str())
+    );
+}
+
+#[test]
+fn settings_that_cannot_work_are_named() {
+    let table = [
+        (OpenAi::builder().build(), "api_key"),
+        (OpenAi::new("sk-hush\n"), "api_key"),
+        (OpenAi::builder().base_url("hush").build(), "base_url"),
+        (OpenAi::builder().base_url("http://h").organization("hush\n").build(), "organization"),
+        (OpenAi::builder().base_url("http://h").name("").build(), "name"),
+        (
+            OpenAi::builder().base_url("http://h").api_key(KEY).auth(Auth::Header("a b".into())).build(),
+            "auth",
+        ),
+        (OpenAi::from_env_with(|_| None), "OPENAI_API_KEY"),
+        (OpenAi::from_env_with(|_| Some(String::new())), "OPENAI_API_KEY"),
+    ];
+    for (built, setting) in table {
+        let error = built.unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(shown.contains(&format!("`{setting}`")) && !shown.contains("hush"), "{setting}: {shown}");
+    }
+}
+
+#[test]
+fn the_environment_says_where_and_with_what() {
+    let env = |name: &str| match name {
+        "OPENAI_API_KEY" => Some(KEY.to_owned()),
+        "OPENAI_BASE_URL" => Some("http://h/openai".to_owned()),
+        _ => None,
+    };
+    let openai = OpenAi::from_env_with(env).unwrap();
+    assert_eq!(openai.instance(), "openai http://h/openai");
+    assert!(!format!("{openai:?}").contains("test"));
+    let other = OpenAi::builder().base_url("http://h").api_key("sk-other-012345").build().unwrap();
+    assert_ne!(openai.credential(), other.credential());
+    assert_eq!(openai.credential(), OpenAi::from_env_with(env).unwrap().credential());
+    assert_eq!(openai.capabilities("gpt-4o").context_window, Some(128_000));
+    assert_eq!(openai.capabilities("who-knows").context_window, None);
+}
+
+#[tokio::test]
+async fn a_dropped_attempt_leaves_what_it_has_learnt() {
+    let server = MockServer::start().await.unwrap();
+    server.push(Reply::from(Completion::text("never")).cut_at(5, End::Hang));
+    let request = Request::new("x");
+    let attempt = Attempt::new("m", &request);
+    let progress: Progress = attempt.progress.clone();
+    let provider = provider(&server);
+    assert!(tokio::time::timeout(Duration::from_millis(200), provider.complete(&attempt)).await.is_err());
+    assert_eq!(progress.stage(), Stage::Body);
+    assert!(progress.take().0.is_some());
 }

@@ -1,0 +1,316 @@
+use std::sync::Arc;
+
+use backstop_core::{
+    Attempt, Capabilities, FailureKind, Media, Message, Output, Overlay, Request, StructuredOutput, Tool,
+    ToolCall, ToolChoice, ToolResult,
+};
+use serde_json::{Value, json};
+
+use super::{Rendered, StreamUsage, render};
+use crate::{
+    OpenAiOptions,
+    models::{ModelTraits, SystemRole, TokenLimit},
+};
+
+const PLAIN: ModelTraits = ModelTraits::new(TokenLimit::MaxTokens);
+
+fn body_of(rendered: &Rendered) -> Value {
+    serde_json::from_slice(&rendered.body).unwrap()
+}
+
+fn whole(request: &Request, traits: &ModelTraits) -> (Value, Vec<String>) {
+    let rendered = render(&Attempt::new("m", request), traits, None).unwrap();
+    (body_of(&rendered), rendered.notes)
+}
+
+fn body(request: &Request) -> Value {
+    whole(request, &PLAIN).0
+}
+
+fn messages(request: &Request) -> Value {
+    body(request)["messages"].clone()
+}
+
+fn able(mode: StructuredOutput) -> ModelTraits {
+    PLAIN.capabilities(Capabilities::unknown().with_structured_output(mode))
+}
+
+#[test]
+fn a_bare_question_sends_nothing_else() {
+    assert_eq!(
+        body(&Request::new("Hi")),
+        json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
+    );
+}
+
+#[test]
+fn parameters_go_where_the_model_takes_them() {
+    let request =
+        Request::new("Hi").system("Be kind.").max_tokens(9).temperature(0.5).top_p(0.9).seed(7).stop("END");
+    let (sent, notes) = whole(&request, &PLAIN);
+    assert_eq!(
+        sent,
+        json!({
+            "model": "m",
+            "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi"}],
+            "max_tokens": 9, "temperature": 0.5, "top_p": 0.9, "seed": 7, "stop": ["END"],
+        })
+    );
+    assert!(notes.is_empty());
+    let reasoning = ModelTraits::new(TokenLimit::MaxCompletionTokens)
+        .sampling(false)
+        .stop(false)
+        .system_role(SystemRole::Developer);
+    let (sent, notes) = whole(&request, &reasoning);
+    assert_eq!(
+        sent,
+        json!({
+            "model": "m",
+            "messages": [{"role": "developer", "content": "Be kind."}, {"role": "user", "content": "Hi"}],
+            "max_completion_tokens": 9, "seed": 7,
+        })
+    );
+    assert_eq!(notes.len(), 3, "{notes:?}");
+}
+
+#[test]
+fn a_reasoning_model_samples_when_it_does_not_reason() {
+    let options = OpenAiOptions::new().reasoning_effort("none");
+    let request = Request::new("Hi").temperature(0.5).options(&options).unwrap();
+    let (sent, notes) = whole(&request, &PLAIN.sampling(false));
+    assert_eq!((&sent["temperature"], &sent["reasoning_effort"]), (&json!(0.5), &json!("none")));
+    assert!(notes.is_empty());
+}
+
+#[test]
+fn parts_become_content_parts() {
+    let png = Media::image("image/png", b"pixels");
+    let pdf = Media::from_bytes("application/pdf", b"paper").named("a.pdf");
+    let request = Request::default().message(
+        Message::user("Look:").part(png).part(Media::from_url("image/jpeg", "https://host/x.jpg")).part(pdf),
+    );
+    assert_eq!(
+        messages(&request),
+        json!([{"role": "user", "content": [
+            {"type": "text", "text": "Look:"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGl4ZWxz"}},
+            {"type": "image_url", "image_url": {"url": "https://host/x.jpg"}},
+            {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,cGFwZXI="}},
+        ]}])
+    );
+}
+
+#[test]
+fn documents_by_address_are_not_sent() {
+    let request = Request::default()
+        .message(Message::user("x").part(Media::from_url("application/pdf", "https://h/x")));
+    let error = render(&Attempt::new("m", &request), &PLAIN, None).err().unwrap();
+    assert_eq!(error.kind(), FailureKind::Unsupported);
+}
+
+#[test]
+fn a_turn_with_tools() {
+    let call = ToolCall::new("call_1", "weather", r#"{"city":"Bern"}"#);
+    let request = Request::new("Weather?")
+        .message(Message::assistant("").part(backstop_core::Part::ToolCall(call.clone())))
+        .message(Message::tool_result(ToolResult::new(&call, "12 C")).part("And tomorrow?"))
+        .message(Message::assistant("Rain."))
+        .tool(Tool::new("weather", json!({"type": "object"})).description("Looks outside."))
+        .tool(Tool::new("time", json!({"type": "object"})))
+        .tool_choice(ToolChoice::Tool("weather".into()));
+    let sent = body(&request);
+    assert_eq!(
+        sent["messages"],
+        json!([
+            {"role": "user", "content": "Weather?"},
+            {"role": "assistant", "content": null, "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\":\"Bern\"}"}},
+            ]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "12 C"},
+            {"role": "user", "content": "And tomorrow?"},
+            {"role": "assistant", "content": "Rain."},
+        ])
+    );
+    assert_eq!(
+        sent["tools"],
+        json!([
+            {"type": "function", "function": {"name": "weather", "description": "Looks outside.", "parameters": {"type": "object"}}},
+            {"type": "function", "function": {"name": "time", "parameters": {"type": "object"}}},
+        ])
+    );
+    assert_eq!(sent["tool_choice"], json!({"type": "function", "function": {"name": "weather"}}));
+    for (choice, expected) in [
+        (ToolChoice::Auto, Value::Null),
+        (ToolChoice::None, json!("none")),
+        (ToolChoice::Required, json!("required")),
+    ] {
+        assert_eq!(body(&request.clone().tool_choice(choice))["tool_choice"], expected);
+    }
+}
+
+fn person() -> Value {
+    json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]})
+}
+
+#[test]
+fn a_schema_is_strict_where_it_can_be() {
+    let request = Request::new("Ann").json_schema("a person!", person());
+    let rendered = render(&Attempt::new("m", &request), &PLAIN, None).unwrap();
+    let text = String::from_utf8(rendered.body.clone()).unwrap();
+    assert!(
+        text.contains(r#""properties":{"name":{"type":"string"},"age":{"type":["integer","null"]}}"#),
+        "{text}"
+    );
+    assert_eq!(
+        body_of(&rendered)["response_format"],
+        json!({"type": "json_schema", "json_schema": {"name": "a_person_", "strict": true, "schema": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]}},
+            "required": ["name", "age"],
+            "additionalProperties": false,
+        }}})
+    );
+    assert_eq!(rendered.format.restore(r#"{"name":"Ann","age":null}"#.into()), r#"{"name":"Ann"}"#);
+}
+
+#[test]
+fn weaker_forms_of_a_schema() {
+    let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let (sent, notes) = whole(&Request::new("x").json_schema("map", map.clone()), &PLAIN);
+    assert_eq!(
+        sent["response_format"]["json_schema"],
+        json!({"name": "map", "strict": false, "schema": map})
+    );
+    assert!(notes[0].contains("not enforced"), "{notes:?}");
+
+    let (sent, _) = whole(
+        &Request::new("x").system("S.").json_schema("p", person()),
+        &able(StructuredOutput::JsonObject),
+    );
+    assert_eq!(sent["response_format"], json!({"type": "json_object"}));
+    let system = sent["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.starts_with("S.\n\n") && system.contains("JSON Schema") && system.contains("\"age\""),
+        "{system}"
+    );
+
+    let (sent, _) = whole(&Request::new("x").json_schema("p", person()), &able(StructuredOutput::None));
+    assert_eq!(sent.get("response_format"), None);
+    assert!(sent["messages"][0]["content"].as_str().unwrap().contains("JSON Schema"));
+
+    let (sent, _) = whole(&Request::new("x").output(Output::Json), &PLAIN);
+    assert_eq!(sent["response_format"], json!({"type": "json_object"}));
+    assert!(sent["messages"][0]["content"].as_str().unwrap().contains("JSON"));
+
+    let external = json!({"$ref": "https://host/schema"});
+    let (sent, notes) = whole(&Request::new("x").json_schema("p", external), &PLAIN);
+    assert_eq!(sent.get("response_format"), None);
+    assert!(notes.iter().any(|note| note.contains("went into the prompt")), "{notes:?}");
+}
+
+#[test]
+fn roots_that_are_no_objects_are_wrapped_and_taken_out_again() {
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    let request = Request::new("x").json_schema("list", list);
+    for traits in [PLAIN, able(StructuredOutput::JsonObject)] {
+        let rendered = render(&Attempt::new("m", &request), &traits, None).unwrap();
+        assert_eq!(rendered.format.restore(r#"{"value":["a"]}"#.into()), r#"["a"]"#);
+    }
+    let rendered = render(&Attempt::new("m", &request), &able(StructuredOutput::None), None).unwrap();
+    assert_eq!(rendered.format.restore(r#"["a"]"#.into()), r#"["a"]"#);
+}
+
+#[test]
+fn a_stream_takes_only_forms_whose_answers_need_no_change() {
+    let streamed = |schema: Value| {
+        let request = Request::new("x").json_schema("s", schema);
+        body_of(&render(&Attempt::new("m", &request), &PLAIN, Some(StreamUsage::Asked)).unwrap())
+    };
+    let full = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    assert_eq!(streamed(full)["response_format"]["json_schema"]["strict"], json!(true));
+    assert_eq!(streamed(person())["response_format"]["json_schema"]["strict"], json!(false));
+    let list = streamed(json!({"type": "array", "items": {"type": "string"}}));
+    assert_eq!(list.get("response_format"), None);
+    assert!(
+        list["messages"][0]["content"]
+            .as_str()
+            .unwrap()
+            .contains(r#"{"items":{"type":"string"},"type":"array"}"#)
+    );
+    assert_eq!((&list["stream"], &list["stream_options"]), (&json!(true), &json!({"include_usage": true})));
+    let request = Request::new("x");
+    let silent = render(&Attempt::new("m", &request), &PLAIN, Some(StreamUsage::NotAsked)).unwrap();
+    assert_eq!(body_of(&silent).get("stream_options"), None);
+}
+
+#[test]
+fn an_overlay_changes_this_attempt_only() {
+    let request = Request::new("x").json_schema("p", person()).max_tokens(5).temperature(0.1);
+    let mut overlay = Overlay::new();
+    overlay.feedback = vec![Message::assistant("{}"), Message::user("`name` is missing")];
+    overlay.max_tokens = Some(10);
+    overlay.json_mode = true;
+    overlay.dropped = vec!["temperature".into()];
+    let mut attempt = Attempt::new("m", &request);
+    attempt.overlay = &overlay;
+    let sent = body_of(&render(&attempt, &PLAIN, None).unwrap());
+    assert_eq!((&sent["max_tokens"], sent.get("temperature")), (&json!(10), None));
+    assert_eq!(sent["response_format"], json!({"type": "json_object"}));
+    assert_eq!(sent["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(body(&request)["max_tokens"], json!(5));
+}
+
+#[test]
+fn extra_body_comes_over_what_the_adapter_writes() {
+    let request = Request::new("x")
+        .max_tokens(5)
+        .extra_body("max_tokens", 7)
+        .extra_body("provider", json!({"only": ["p"]}));
+    let text = String::from_utf8(render(&Attempt::new("m", &request), &PLAIN, None).unwrap().body).unwrap();
+    assert_eq!(text.matches("max_tokens").count(), 1, "{text}");
+    let sent: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&sent["max_tokens"], &sent["provider"]), (&json!(7), &json!({"only": ["p"]})));
+}
+
+#[test]
+fn options_of_this_adapter() {
+    let options = OpenAiOptions::new()
+        .verbosity("low")
+        .service_tier("flex")
+        .parallel_tool_calls(false)
+        .store(true)
+        .prompt_cache_key("k")
+        .safety_identifier("u")
+        .presence_penalty(0.5)
+        .frequency_penalty(-0.5);
+    let request = Request::new("x").metadata("job", "1").options(&options).unwrap();
+    let sent = body(&request);
+    for (key, expected) in [
+        ("verbosity", json!("low")),
+        ("service_tier", json!("flex")),
+        ("parallel_tool_calls", json!(false)),
+        ("store", json!(true)),
+        ("prompt_cache_key", json!("k")),
+        ("safety_identifier", json!("u")),
+        ("presence_penalty", json!(0.5)),
+        ("frequency_penalty", json!(-0.5)),
+        ("metadata", json!({"job": "1"})),
+    ] {
+        assert_eq!(sent[key], expected, "{key}");
+    }
+    assert_eq!(body(&Request::new("x").metadata("job", "1")).get("metadata"), None);
+}
+
+#[test]
+fn a_large_prompt_is_copied_once() {
+    let image = Media::image("image/png", vec![7; 1 << 20]);
+    let request = Request::new("a line of \"text\" that ends\n".repeat(1 << 16))
+        .system("y".repeat(1 << 20))
+        .message(Message::user("And this?").part(image))
+        .json_schema("p", Arc::new(person()));
+    let attempt = Attempt::new("m", &request);
+    let rendered = render(&attempt, &able(StructuredOutput::JsonObject), None).unwrap();
+    // The buffer is the one that was made for it: it never had to move to a larger place.
+    assert!(rendered.body.len() > 3 << 20);
+    assert_eq!(rendered.body.capacity(), super::messages::room(&attempt));
+}

@@ -1,0 +1,184 @@
+use backstop_core::{Chunk, FailureKind, FinishKind, FinishReason, ProviderError, Response, Usage};
+use backstop_http::{Reply, SseDecoder, StreamLimits, header::HeaderMap, recognise::Asked};
+
+use super::{Progress, Reader, Step, collect};
+
+fn read(body: &str) -> Vec<Step> {
+    let mut decoder = SseDecoder::new(StreamLimits::default());
+    let mut reader = Reader::new(Some("req-1".into()), Progress::default(), false, None);
+    decoder.push(body.as_bytes());
+    decoder.finish();
+    while !reader.done {
+        match decoder.next_item() {
+            Some(item) => reader.item(item),
+            None => reader.finish(),
+        }
+    }
+    std::iter::from_fn(|| reader.next()).collect()
+}
+
+fn chunks(body: &str) -> Vec<Chunk> {
+    read(body).into_iter().map(Result::unwrap).collect()
+}
+
+fn events(events: &[&str]) -> String {
+    events.iter().map(|event| format!("data: {event}\n\n")).collect()
+}
+
+fn delta(delta: &str) -> String {
+    format!(r#"{{"id":"c1","model":"m-1","choices":[{{"index":0,"delta":{delta},"finish_reason":null}}]}}"#)
+}
+
+fn meta() -> Chunk {
+    Chunk::Meta { model: Some("m-1".into()), request_id: Some("req-1".into()) }
+}
+
+fn end(kind: FinishKind, word: &'static str) -> Chunk {
+    Chunk::End(FinishReason::new(kind, word))
+}
+
+const STOP: &str = r#"{"model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+#[test]
+fn a_usual_stream() {
+    let body = events(&[
+        &delta(r#"{"role":"assistant","content":""}"#),
+        &delta(r#"{"content":"bl"}"#),
+        &delta(r#"{"content":"ue"}"#),
+        STOP,
+        r#"{"model":"m-1","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":1}}"#,
+        "[DONE]",
+    ]);
+    let expected = [
+        meta(),
+        Chunk::Ping,
+        Chunk::Text("bl".into()),
+        Chunk::Text("ue".into()),
+        Chunk::Ping,
+        Chunk::Usage(Usage::new(4, 1)),
+        end(FinishKind::Stop, "stop"),
+    ];
+    assert_eq!(chunks(&body), expected);
+}
+
+#[test]
+fn reasoning_refusals_and_calls() {
+    let body = events(&[
+        &delta(r#"{"reasoning_content":"hm"}"#),
+        &delta(r#"{"reasoning":"hm"}"#),
+        &delta(r#"{"refusal":"No."}"#),
+        &delta(r#"{"tool_calls":[{"index":1,"id":"a","function":{"name":"f","arguments":""}}]}"#),
+        &delta(r#"{"tool_calls":[{"index":1,"function":{"arguments":"{}"}}]}"#),
+        r#"{"model":"m-1","choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#,
+    ]);
+    let call = |id: Option<&str>, name: Option<&str>, arguments: &str| Chunk::ToolCall {
+        index: 1,
+        id: id.map(Into::into),
+        name: name.map(Into::into),
+        arguments: arguments.into(),
+    };
+    let expected = [
+        meta(),
+        Chunk::Reasoning("hm".into()),
+        Chunk::Reasoning("hm".into()),
+        Chunk::Refusal("No.".into()),
+        call(Some("a"), Some("f"), ""),
+        call(None, None, "{}"),
+        Chunk::Ping,
+        end(FinishKind::ToolCalls, "tool_calls"),
+    ];
+    assert_eq!(chunks(&body), expected);
+}
+
+#[test]
+fn a_stream_without_an_end_has_none() {
+    let cut = chunks(&events(&[&delta(r#"{"content":"bl"}"#)]));
+    assert_eq!(cut, [meta(), Chunk::Text("bl".into())]);
+    assert_eq!(chunks(""), []);
+}
+
+#[test]
+fn ends_of_every_kind() {
+    // The server says that it is done, without a reason.
+    assert_eq!(chunks(&events(&["[DONE]"])), [Chunk::End(FinishReason::from(FinishKind::Unknown))]);
+    // A reason, and the body's end instead of the word.
+    assert_eq!(chunks(&events(&[STOP])).last(), Some(&end(FinishKind::Stop, "stop")));
+    // The last counts win, wherever they stand; Groq has its own place for them.
+    let body = events(&[
+        r#"{"model":"m-1","choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":4,"completion_tokens":1}}"#,
+        r#"{"model":"m-1","choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":4,"completion_tokens":3}}}"#,
+    ]);
+    let counts: Vec<_> = chunks(&body).into_iter().filter(|chunk| matches!(chunk, Chunk::Usage(_))).collect();
+    assert_eq!(counts, [Chunk::Usage(Usage::new(4, 1)), Chunk::Usage(Usage::new(4, 3))]);
+}
+
+#[test]
+fn keep_alives_and_empty_events_are_pings() {
+    let body = format!(
+        ": PROCESSING\n\n{}",
+        events(&[r#"{"choices":[],"prompt_filter_results":[]}"#, &delta("{}")])
+    );
+    let expected = [
+        Chunk::Ping,
+        Chunk::Meta { model: None, request_id: Some("req-1".into()) },
+        Chunk::Ping,
+        Chunk::Ping,
+    ];
+    assert_eq!(chunks(&body), expected);
+}
+
+#[test]
+fn errors_end_the_stream() {
+    let half = delta(r#"{"content":"he"}"#);
+    let table: &[(&str, FailureKind)] = &[
+        (r#"{"error":{"message":"overloaded"}}"#, FailureKind::Overloaded),
+        (r#"{"error":{"code":"rate_limit_exceeded"}}"#, FailureKind::RateLimited),
+        (
+            r#"{"id":"c","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502,"message":"gone"}}"#,
+            FailureKind::Server,
+        ),
+        (r#"{"choices":[{"delta":{},"finish_reason":"abort"}]}"#, FailureKind::Server),
+        ("{\"cut", FailureKind::MalformedResponse),
+        ("hello", FailureKind::MalformedResponse),
+    ];
+    for (event, kind) in table {
+        let mut steps = read(&events(&[&half, event, &half, "[DONE]"]));
+        assert_eq!(steps.pop().unwrap().unwrap_err().kind(), *kind, "{event}");
+        assert!(steps.iter().any(|step| matches!(step, Ok(Chunk::Text(text)) if text == "he")));
+    }
+}
+
+#[test]
+fn json_that_is_no_event() {
+    let error = read("{\"error\": {\n\"message\": \"overloaded\"}}\n").pop().unwrap().unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Overloaded);
+    let whole = chunks(r#"{"model":"m-1","choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}"#);
+    assert!(
+        whole.contains(&Chunk::Text("ok".into())) && whole.contains(&end(FinishKind::Stop, "stop")),
+        "{whole:?}"
+    );
+}
+
+fn collected(body: &str) -> Result<Response, ProviderError> {
+    collect(&Reply::new(200, HeaderMap::new(), body.to_owned()), &Asked::default())
+}
+
+#[test]
+fn a_stream_nobody_asked_for_is_put_together() {
+    let body = events(&[
+        &delta(r#"{"content":"bl"}"#),
+        &delta(r#"{"content":"ue"}"#),
+        &delta(r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}"#),
+        &delta(r#"{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}"#),
+        STOP,
+        r#"{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":1}}"#,
+        "[DONE]",
+    ]);
+    let response = collected(&body).unwrap();
+    assert_eq!((response.text.as_str(), response.usage), ("blue", Some(Usage::new(4, 1))));
+    assert_eq!(response.tool_calls[0].arguments, r#"{"x":1}"#);
+    assert_eq!(response.model.as_deref(), Some("m-1"));
+    let cut = collected(&events(&[&delta(r#"{"content":"bl"}"#)])).unwrap_err();
+    assert_eq!(cut.kind(), FailureKind::MalformedResponse);
+    assert_eq!(collected(&events(&[r#"{"error":"x"}"#])).unwrap_err().kind(), FailureKind::Server);
+}
