@@ -130,6 +130,18 @@ pub const PHRASES: &[(&[u16], &str, FailureKind)] = &[
     (&[429, 500, 502], "overloaded", Overloaded),
 ];
 
+/// Fields in which a schema travels, as vendors spell them in complaints about it.
+const SCHEMA_FIELDS: &[&str] = &[
+    "response_format",
+    "text.format",
+    "json_schema",
+    "output_config",
+    "response_schema",
+    "responseSchema",
+    "response_json_schema",
+    "responseJsonSchema",
+];
+
 /// Codes with which a vendor names a parameter that it does not take.
 const UNSUPPORTED: &[&str] = &["unsupported_parameter", "unsupported_value", "extra_forbidden"];
 
@@ -154,7 +166,7 @@ impl<'a> Asked<'a> {
 
 /// What an error means, by its code, its type, its text and its status, in that order.
 pub fn kind(status: u16, headers: &HeaderMap, body: &ErrorBody, asked: &Asked<'_>) -> FailureKind {
-    let kind = by_param(body, asked).or_else(|| by_code(body)).or_else(|| by_phrase(status, body));
+    let kind = by_code(body).or_else(|| by_param(status, body, asked)).or_else(|| by_phrase(status, body));
     let kind = match kind {
         Some(SchemaRejected) if !asked.schema => None,
         kind => kind,
@@ -174,12 +186,14 @@ pub fn kind(status: u16, headers: &HeaderMap, body: &ErrorBody, asked: &Asked<'_
     }
 }
 
-fn by_param(body: &ErrorBody, asked: &Asked<'_>) -> Option<FailureKind> {
+/// What a vendor says about one field of the request.
+fn by_param(status: u16, body: &ErrorBody, asked: &Asked<'_>) -> Option<FailureKind> {
+    if !matches!(status, 400 | 422) {
+        return None;
+    }
     let param = body.param.as_deref().unwrap_or_default();
-    let text = body.message.as_deref().unwrap_or_default();
-    let about_format = param.starts_with("response_format") || param.starts_with("text.format");
-    let format_in_text = text.contains("response_format") || text.contains("json_schema");
-    if asked.schema && (about_format || (param.is_empty() && format_in_text)) {
+    let place = if param.is_empty() { body.message.as_deref().unwrap_or_default() } else { param };
+    if asked.schema && SCHEMA_FIELDS.iter().any(|field| place.contains(field)) {
         return Some(SchemaRejected);
     }
     let unsupported = body.codes.iter().any(|code| UNSUPPORTED.contains(&code.as_str()));
@@ -261,9 +275,7 @@ pub fn in_band_error(body: &ErrorBody, asked: &Asked<'_>) -> ProviderError {
     let kind = match status {
         Some(status) => kind(status, &headers, body, asked),
         // Without a status the text is read as that of a failing server.
-        None => {
-            by_param(body, asked).or_else(|| by_code(body)).or_else(|| by_phrase(500, body)).unwrap_or(Server)
-        }
+        None => by_code(body).or_else(|| by_phrase(500, body)).unwrap_or(Server),
     };
     let mut error = ProviderError::new(kind, message(status.unwrap_or(200), body, asked.key));
     if let Some(status) = status {
