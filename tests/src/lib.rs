@@ -23,3 +23,18 @@ pub fn course(report: &Report) -> Vec<(&str, Option<FailureKind>)> {
 pub fn outcomes(report: &Report) -> Vec<AttemptOutcome> {
     report.attempts.iter().map(|attempt| attempt.outcome.clone()).collect()
 }
+
+/// The Rust in the documents compiles and runs.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/architecture.md")]
+    struct Architecture;
+    #[doc = include_str!("../../docs/failure-policy.md")]
+    struct FailurePolicy;
+    #[doc = include_str!("../../docs/refusal.md")]
+    struct Refusal;
+    #[doc = include_str!("../../docs/resilience.md")]
+    struct Resilience;
+}
