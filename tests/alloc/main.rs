@@ -1,0 +1,75 @@
+//! What a call allocates, counted on the thread that runs it.
+
+use std::sync::mpsc;
+
+use allocation_counter::{AllocationInfo, measure};
+use async_trait::async_trait;
+use backstop::{
+    mock::{MockServer, server::Reply},
+    prelude::*,
+};
+use tokio::runtime::{Builder, Runtime};
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Runs the call once to fill caches and pools, then counts.
+fn counted(runtime: &Runtime, call: impl Fn() -> backstop::Call<'static, String>) -> AllocationInfo {
+    runtime.block_on(async { call().await }).unwrap();
+    measure(|| {
+        runtime.block_on(async { call().await }).unwrap();
+    })
+}
+
+/// A server on a thread of its own, so that its allocations are not counted.
+fn server() -> (String, mpsc::Sender<()>) {
+    let (send_url, url) = mpsc::channel();
+    let (stop, stopped) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let server = runtime.block_on(MockServer::start()).unwrap();
+        server.push(Reply::text("ok"));
+        send_url.send(server.url().to_owned()).unwrap();
+        stopped.recv().ok();
+    });
+    (url.recv().unwrap(), stop)
+}
+
+#[test]
+fn the_prompts_bytes_are_copied_at_most_twice_on_the_way_out() {
+    const PROMPT: usize = 8 << 20;
+    let (url, _stop) = server();
+    let runtime = runtime();
+    let provider = OpenAi::builder().base_url(url).build().unwrap();
+    let chain = Chain::builder().target(provider.model("m")).build().unwrap();
+    let small = counted(&runtime, || chain.complete("hi"));
+    let request = Request::new("x".repeat(PROMPT));
+    let large = counted(&runtime, || chain.complete(&request));
+    let copies = (large.bytes_total - small.bytes_total) as f64 / PROMPT as f64;
+    println!("an 8 MiB prompt: {copies:.2} copies on the heap");
+    assert!(copies <= 2.05, "{copies:.2} copies");
+}
+
+#[test]
+fn an_empty_chain_call_allocates_little() {
+    struct Ready;
+
+    #[async_trait]
+    impl Provider for Ready {
+        fn name(&self) -> &str {
+            "ready"
+        }
+
+        async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> {
+            Ok(Response::new("ok"))
+        }
+    }
+
+    let runtime = runtime();
+    let chain = Chain::builder().target(Ready.model("m")).build().unwrap();
+    let request = Request::new("hi");
+    let call = counted(&runtime, || chain.complete(&request));
+    println!("an empty chain call: {} allocations, {} bytes", call.count_total, call.bytes_total);
+    assert!(call.count_total <= 20, "{} allocations", call.count_total);
+}
