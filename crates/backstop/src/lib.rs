@@ -3,6 +3,8 @@
 
 pub use backstop_core::*;
 
+#[cfg(feature = "anthropic")]
+pub use backstop_anthropic as anthropic;
 #[cfg(feature = "gemini")]
 pub use backstop_gemini as gemini;
 #[cfg(feature = "mock")]
@@ -24,6 +26,8 @@ pub mod prelude {
         Registry, Rejection, Report, Request, Response, RetryPolicy, Target, Usage, Validator, ValidatorExt,
     };
 
+    #[cfg(feature = "anthropic")]
+    pub use backstop_anthropic::Anthropic;
     #[cfg(feature = "gemini")]
     pub use backstop_gemini::Gemini;
     #[cfg(feature = "openai")]

@@ -1,0 +1,159 @@
+//! Options that only this adapter understands.
+
+use backstop_core::{CacheHint, ProviderOptions};
+use serde::{Deserialize, Serialize};
+
+/// Parameters of the Messages API beyond those that every vendor has, for
+/// [`Request::options`](backstop_core::Request::options). What is `None` or empty is not sent.
+///
+/// ```
+/// use backstop_anthropic::{AnthropicOptions, Fallback, Thinking};
+/// use backstop_core::Request;
+///
+/// let options = AnthropicOptions {
+///     thinking: Some(Thinking::Adaptive),
+///     effort: Some("low".into()),
+///     fallbacks: Some([Fallback::new("claude-sonnet-4-6")].into()),
+///     ..Default::default()
+/// };
+/// let request = Request::new("Hello").options(&options)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AnthropicOptions {
+    /// Whether the model thinks before it answers. Default: as the model does by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// How much work goes into an answer: `low`, `medium`, `high`, … as the model has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Samples from the `k` likeliest tokens only. Left out, and noted, where the model does not take it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_k: Option<u32>,
+    /// Whether the model may call several tools at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
+    /// Lets the vendor mark the end of the prompt for its cache. Counts as one of the marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// `auto`, `standard_only`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_tier: Option<String>,
+    /// `standard`, `fast`, …; the fast one may need an entry in [`betas`](Self::betas).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<String>,
+    /// Where the model has to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inference_geo: Option<String>,
+    /// Models that the vendor itself tries when the model declines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallbacks: Option<Fallbacks>,
+    /// Entries of the `anthropic-beta` header, beside those of the builder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub betas: Vec<String>,
+}
+
+impl ProviderOptions for AnthropicOptions {
+    const PROVIDER: &'static str = "anthropic";
+}
+
+/// Whether the model thinks before it answers. Other forms go through
+/// [`Request::extra_body`](backstop_core::Request::extra_body).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Thinking {
+    /// As much as the model finds useful.
+    Adaptive,
+    /// Up to so many tokens. The vendor wants at least 1,024, and less than `max_tokens`: where the request names no
+    /// limit, the budget is added to the default one.
+    Enabled {
+        /// Most tokens of thinking.
+        budget_tokens: u32,
+    },
+    /// Not at all. Some models cannot.
+    Disabled,
+}
+
+/// Models that the vendor itself tries, in the same request, when the model declines (beta).
+///
+/// Only a refusal leads there, no overload, rate limit or error. A hop that was made stands in
+/// [`Response::notes`](backstop_core::Response::notes), and [`Response::model`](backstop_core::Response::model) is the
+/// model that answered. The beta header `server-side-fallback-2026-07-01` is added unless
+/// [`AnthropicOptions::betas`] or the builder names another version of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Fallbacks {
+    /// In this order.
+    Models(Vec<Fallback>),
+    /// A word: `default` lets the vendor choose.
+    Named(String),
+}
+
+impl Fallbacks {
+    /// Lets the vendor choose.
+    #[must_use]
+    pub fn default_models() -> Self {
+        Self::Named("default".to_owned())
+    }
+}
+
+impl<const N: usize> From<[Fallback; N]> for Fallbacks {
+    fn from(models: [Fallback; N]) -> Self {
+        Self::Models(models.into())
+    }
+}
+
+/// A model that the vendor tries when the one before it declines. What is `None` is as in the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fallback {
+    /// Its name.
+    pub model: String,
+    /// Most tokens of its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Whether it thinks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// Its speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<String>,
+}
+
+impl Fallback {
+    /// A model that is asked as the first one was.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self { model: model.into(), max_tokens: None, thinking: None, speed: None }
+    }
+
+    /// Sets the most tokens of its answer.
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: u32) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets whether it thinks.
+    #[must_use]
+    pub fn thinking(mut self, thinking: Thinking) -> Self {
+        self.thinking = Some(thinking);
+        self
+    }
+
+    /// Sets its speed.
+    #[must_use]
+    pub fn speed(mut self, speed: impl Into<String>) -> Self {
+        self.speed = Some(speed.into());
+        self
+    }
+}
+
+impl AnthropicOptions {
+    /// Whether thinking was asked for.
+    pub(crate) fn thinks(&self) -> bool {
+        matches!(self.thinking, Some(Thinking::Adaptive | Thinking::Enabled { .. }))
+    }
+}
