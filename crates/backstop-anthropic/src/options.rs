@@ -3,55 +3,84 @@
 use backstop_core::{CacheHint, ProviderOptions};
 use serde::{Deserialize, Serialize};
 
-/// Parameters of the Messages API beyond those that every vendor has, for
-/// [`Request::options`](backstop_core::Request::options). What is `None` or empty is not sent.
-///
-/// ```
-/// use backstop_anthropic::{AnthropicOptions, Fallback, Thinking};
-/// use backstop_core::Request;
-///
-/// let options = AnthropicOptions {
-///     thinking: Some(Thinking::Adaptive),
-///     effort: Some("low".into()),
-///     fallbacks: Some([Fallback::new("claude-sonnet-4-6")].into()),
-///     ..Default::default()
-/// };
-/// let request = Request::new("Hello").options(&options)?;
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AnthropicOptions {
+macro_rules! options {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty = $given:ty,)*) => {
+        /// Parameters of the Messages API beyond those that every vendor has, for
+        /// [`Request::options`](backstop_core::Request::options). What is not set is not sent.
+        ///
+        /// ```
+        /// use backstop_anthropic::{AnthropicOptions, Fallback, Thinking};
+        /// use backstop_core::Request;
+        ///
+        /// let options = AnthropicOptions::new()
+        ///     .thinking(Thinking::Adaptive)
+        ///     .effort("low")
+        ///     .fallbacks([Fallback::new("claude-sonnet-4-6")]);
+        /// let request = Request::new("Hello").options(&options)?;
+        /// # Ok::<(), serde_json::Error>(())
+        /// ```
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct AnthropicOptions {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$kind>,)*
+            /// Entries of the `anthropic-beta` header, beside those of the builder.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            pub betas: Vec<String>,
+        }
+
+        impl AnthropicOptions {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, value: $given) -> Self {
+                    self.$name = Some(value.into());
+                    self
+                }
+            )*
+        }
+    };
+}
+
+options! {
     /// Whether the model thinks before it answers. Default: as the model does by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Thinking>,
+    thinking: Thinking = Thinking,
     /// How much work goes into an answer: `low`, `medium`, `high`, … as the model has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
-    /// Samples from the `k` likeliest tokens only. Left out, and noted, where the model does not take it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_k: Option<u32>,
+    effort: String = impl Into<String>,
+    /// Samples from so many of the likeliest tokens. Left out, and noted, where the model does not take it.
+    top_k: u32 = u32,
     /// Whether the model may call several tools at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parallel_tool_calls: Option<bool>,
+    parallel_tool_calls: bool = bool,
     /// Lets the vendor mark the end of the prompt for its cache. Counts as one of the marks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheHint>,
+    cache: CacheHint = CacheHint,
     /// `auto`, `standard_only`, …
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub service_tier: Option<String>,
-    /// `standard`, `fast`, …; the fast one may need an entry in [`betas`](Self::betas).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub speed: Option<String>,
+    service_tier: String = impl Into<String>,
+    /// `standard`, `fast`, …; the fast one may need an entry in the header for betas.
+    speed: String = impl Into<String>,
     /// Where the model has to run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inference_geo: Option<String>,
+    inference_geo: String = impl Into<String>,
     /// Models that the vendor itself tries when the model declines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fallbacks: Option<Fallbacks>,
-    /// Entries of the `anthropic-beta` header, beside those of the builder.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub betas: Vec<String>,
+    fallbacks: Fallbacks = impl Into<Fallbacks>,
+}
+
+impl AnthropicOptions {
+    /// Nothing set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an entry to the `anthropic-beta` header.
+    #[must_use]
+    pub fn beta(mut self, beta: impl Into<String>) -> Self {
+        self.betas.push(beta.into());
+        self
+    }
+
+    /// Whether thinking was asked for.
+    pub(crate) fn thinks(&self) -> bool {
+        matches!(self.thinking, Some(Thinking::Adaptive | Thinking::Enabled { .. }))
+    }
 }
 
 impl ProviderOptions for AnthropicOptions {
@@ -148,12 +177,5 @@ impl Fallback {
     pub fn speed(mut self, speed: impl Into<String>) -> Self {
         self.speed = Some(speed.into());
         self
-    }
-}
-
-impl AnthropicOptions {
-    /// Whether thinking was asked for.
-    pub(crate) fn thinks(&self) -> bool {
-        matches!(self.thinking, Some(Thinking::Adaptive | Thinking::Enabled { .. }))
     }
 }

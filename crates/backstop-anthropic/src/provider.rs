@@ -106,12 +106,13 @@ impl Anthropic {
     }
 }
 
-/// Each beta once; of the versions of the fallback beta the one that was named first, which is the caller's.
+/// Each beta once; another version of the fallback beta, which only the caller can have named, takes the place of ours.
 fn beta_header(all: Vec<String>) -> Result<Option<HeaderValue>, ProviderError> {
+    let named = all.iter().any(|beta| beta.starts_with(FALLBACK_BETAS) && beta != FALLBACK_BETA);
     let mut betas: Vec<String> = Vec::new();
     for beta in all {
-        let chosen = beta == FALLBACK_BETA && betas.iter().any(|known| known.starts_with(FALLBACK_BETAS));
-        if !beta.is_empty() && !chosen && !betas.contains(&beta) {
+        let replaced = named && beta == FALLBACK_BETA;
+        if !beta.is_empty() && !replaced && !betas.contains(&beta) {
             betas.push(beta);
         }
     }

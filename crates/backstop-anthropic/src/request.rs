@@ -81,9 +81,11 @@ pub(crate) fn render(
         sampled,
         streaming,
     };
-    let body = serde_json::to_vec(&body)
+    let mut bytes = Vec::with_capacity(body.room());
+    serde_json::to_writer(&mut bytes, &body)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
-    Ok(Rendered { body, format, betas: betas(&options), notes })
+    let betas = betas(&options);
+    Ok(Rendered { body: bytes, format, betas, notes })
 }
 
 fn invalid(message: impl Into<String>) -> ProviderError {
@@ -165,6 +167,14 @@ impl Serialize for Body<'_> {
 }
 
 impl Body<'_> {
+    /// Enough room for the body, so that a large prompt is not moved from buffer to buffer while it is written.
+    fn room(&self) -> usize {
+        let system = self.attempt.request.system.as_ref().map_or(0, String::len);
+        let text: usize = self.turns.iter().map(Turn::bytes).sum::<usize>() + system;
+        // Something for what JSON escapes, and for all the rest.
+        text + text / 8 + 4_096
+    }
+
     /// Thinking counts towards the limit, so a default limit is for what comes after it.
     fn max_tokens(&self) -> u32 {
         let thought = match self.options.thinking {

@@ -82,11 +82,8 @@ async fn versions_keys_and_betas_go_into_headers() {
         .beta("one-2026-01-01")
         .build()
         .unwrap();
-    let options = AnthropicOptions {
-        fallbacks: Some([Fallback::new("claude-haiku-4-5")].into()),
-        betas: vec!["two-2026-01-01".into()],
-        ..Default::default()
-    };
+    let options =
+        AnthropicOptions::new().fallbacks([Fallback::new("claude-haiku-4-5")]).beta("two-2026-01-01");
     let request = Request::new("x")
         .temperature(0.2)
         .options(&options)
@@ -101,10 +98,10 @@ async fn versions_keys_and_betas_go_into_headers() {
     let betas = "one-2026-01-01,two-2026-01-01,server-side-fallback-2026-07-01,three";
     assert_eq!(received.header("anthropic-beta"), Some(betas));
     assert_eq!(received.json().get("temperature"), None);
-    let older = AnthropicOptions { betas: vec!["server-side-fallback-2026-06-01".into()], ..options };
+    let older = options.clone().beta("server-side-fallback-2026-06-01");
     anthropic.complete(&Attempt::new(OLDER, &Request::new("x").options(&older).unwrap())).await.unwrap();
     let named = server.requests()[1].header("anthropic-beta").unwrap().to_owned();
-    assert_eq!(named, "one-2026-01-01,server-side-fallback-2026-06-01");
+    assert_eq!(named, "one-2026-01-01,two-2026-01-01,server-side-fallback-2026-06-01");
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ fn every_error_has_its_kind() {
         (429, "rate_limit_error", "Cap.", Some("enforced_spend_limit_reached"), QuotaExhausted),
         (429, "rate_limit_error", "Cap.", Some("contract_spend_limit_reached"), QuotaExhausted),
         (500, "api_error", "Oops.", None, Server),
-        (503, "api_error", "Oops.", Some("cmek_key_unreachable"), Server),
+        (503, "api_error", "Oops.", Some("cmek_key_unreachable"), Overloaded),
         (504, "timeout_error", "Slow.", None, Server),
         (529, "overloaded_error", "Overloaded", None, Overloaded),
         (529, "overloaded_error", "Overloaded", Some("compaction_unavailable"), Overloaded),

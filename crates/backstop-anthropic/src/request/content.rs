@@ -131,6 +131,19 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// The bytes that may be many.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Result { content: text, .. } => text.len(),
+            Self::Medium { source: Source::Base64 { data, .. }, .. } => data.len(),
+            Self::Medium { source: Source::Text { data, .. }, .. } => data.len(),
+            Self::Medium { source: Source::Url { url }, .. } => url.len(),
+            Self::Call { input: Input::Object(raw), .. } => raw.get().len(),
+            Self::Call { input: Input::Text { arguments }, .. } => arguments.len(),
+            Self::Call { .. } => 0,
+        }
+    }
+
     pub(super) fn is_result(&self) -> bool {
         matches!(self, Self::Result { .. })
     }

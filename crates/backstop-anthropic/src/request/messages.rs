@@ -17,6 +17,13 @@ pub(super) struct Turn<'a> {
     content: Vec<Block<'a>>,
 }
 
+impl Turn<'_> {
+    /// About how many bytes it has on the wire.
+    pub(super) fn bytes(&self) -> usize {
+        self.content.iter().map(|block| block.content.bytes() + 128).sum()
+    }
+}
+
 /// One block, perhaps with a mark for the cache.
 #[derive(Serialize)]
 pub(super) struct Block<'a> {

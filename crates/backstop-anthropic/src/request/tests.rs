@@ -205,7 +205,7 @@ fn the_answers_tool_stands_beside_the_callers() {
 
 #[test]
 fn schemas_go_into_the_prompt_last() {
-    let thinking = AnthropicOptions { thinking: Some(Thinking::Adaptive), ..Default::default() };
+    let thinking = AnthropicOptions::new().thinking(Thinking::Adaptive);
     let own_tool = with_schema().tool(Tool::new("f", json!({})));
     let table = [
         (with_schema(), OLDER.forced_tools(false)),
@@ -268,10 +268,7 @@ fn json_without_a_schema_is_asked_for_in_the_prompt() {
 
 #[test]
 fn sampling_parameters_are_sent_where_they_are_taken() {
-    let wanted = options(&AnthropicOptions { top_k: Some(5), ..Default::default() })
-        .temperature(1.5)
-        .top_p(0.9)
-        .seed(1);
+    let wanted = options(&AnthropicOptions::new().top_k(5)).temperature(1.5).top_p(0.9).seed(1);
     let sent = |sampling| {
         let (body, rendered) = rendered(&wanted, OLDER.sampling(sampling)).unwrap();
         (["temperature", "top_p", "top_k"].map(|key| body.get(key).cloned()), rendered.notes.len())
@@ -283,11 +280,7 @@ fn sampling_parameters_are_sent_where_they_are_taken() {
 
 #[test]
 fn thinking_changes_what_else_is_sent() {
-    let thinking = AnthropicOptions {
-        thinking: Some(Thinking::Enabled { budget_tokens: 2_000 }),
-        effort: Some("low".into()),
-        ..Default::default()
-    };
+    let thinking = AnthropicOptions::new().thinking(Thinking::Enabled { budget_tokens: 2_000 }).effort("low");
     let request = options(&thinking).temperature(0.1);
     let body = body(&request);
     assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 2_000}));
@@ -320,32 +313,28 @@ fn cache_hints_mark_the_prompt_up_to_the_vendors_number() {
     assert_eq!(rendered.notes.len(), 1);
     let none = self::rendered(&request, OLDER.cache_breakpoints(0)).unwrap().1.body;
     assert!(!String::from_utf8(none).unwrap().contains("cache_control"));
-    let automatic = options(&AnthropicOptions { cache: Some(CacheHint::Short), ..Default::default() });
+    let automatic = options(&AnthropicOptions::new().cache(CacheHint::Short));
     assert_eq!(self::body(&automatic)["cache_control"], json!({"type": "ephemeral"}));
 }
 
 #[test]
 fn the_vendors_own_fallbacks() {
-    let listed = AnthropicOptions {
-        fallbacks: Some(
-            [Fallback::new("b").max_tokens(9), Fallback::new("c").thinking(Thinking::Disabled)].into(),
-        ),
-        ..Default::default()
-    };
+    let listed = AnthropicOptions::new()
+        .fallbacks([Fallback::new("b").max_tokens(9), Fallback::new("c").thinking(Thinking::Disabled)]);
     let (body, rendered) = rendered(&options(&listed), OLDER).unwrap();
     assert_eq!(
         body["fallbacks"],
         json!([{"model": "b", "max_tokens": 9}, {"model": "c", "thinking": {"type": "disabled"}}])
     );
     assert_eq!(rendered.betas, [crate::provider::FALLBACK_BETA]);
-    let chosen = AnthropicOptions { fallbacks: Some(Fallbacks::default_models()), ..Default::default() };
+    let chosen = AnthropicOptions::new().fallbacks(Fallbacks::default_models());
     assert_eq!(self::body(&options(&chosen))["fallbacks"], "default");
 }
 
 #[test]
 fn tool_choices() {
     let request = Request::new("x").tool(Tool::new("f", json!({"properties": {}})));
-    let single = AnthropicOptions { parallel_tool_calls: Some(false), ..Default::default() };
+    let single = AnthropicOptions::new().parallel_tool_calls(false);
     let table = [
         (request.clone(), None),
         (request.clone().tool_choice(ToolChoice::None), Some(json!({"type": "none"}))),
@@ -377,8 +366,17 @@ fn extra_fields_and_refused_parameters_replace_ours() {
 }
 
 #[test]
-fn a_chat_options_that_cannot_be_read_are_the_callers_fault() {
+fn options_that_cannot_be_read_are_the_callers_fault() {
     let mut request = Request::new("x");
     request.body_mut().provider_options.insert("anthropic".into(), json!({"top_k": "many"}));
     assert_eq!(fault(&request, OLDER).kind(), FailureKind::InvalidRequest);
+}
+
+#[test]
+fn a_large_prompt_is_written_into_one_buffer() {
+    let text = "A \"quoted\" line of a long document.\n".repeat(20_000);
+    let message = Message::user(&text).part(Media::from_bytes("application/pdf", &text));
+    let request = Request::default().message(message).system(&text);
+    let body = rendered(&request, OLDER).unwrap().1.body;
+    assert!(body.capacity() < body.len() + body.len() / 4, "{} of {}", body.len(), body.capacity());
 }
