@@ -9,6 +9,8 @@ pub use backstop_anthropic as anthropic;
 pub use backstop_gemini as gemini;
 #[cfg(feature = "mock")]
 pub use backstop_mock as mock;
+#[cfg(feature = "ollama")]
+pub use backstop_ollama as ollama;
 #[cfg(feature = "openai")]
 pub use backstop_openai as openai;
 #[cfg(feature = "extract")]
@@ -30,6 +32,8 @@ pub mod prelude {
     pub use backstop_anthropic::Anthropic;
     #[cfg(feature = "gemini")]
     pub use backstop_gemini::Gemini;
+    #[cfg(feature = "ollama")]
+    pub use backstop_ollama::Ollama;
     #[cfg(feature = "openai")]
     pub use backstop_openai::OpenAi;
     #[cfg(feature = "extract")]

@@ -1,0 +1,118 @@
+//! One attempt, from request to response.
+
+use std::{borrow::Cow, time::SystemTime};
+
+use async_trait::async_trait;
+use backstop_core::{
+    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response,
+};
+use backstop_http::{
+    Post, Reply,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    recognise::Asked,
+};
+
+use crate::{
+    Ollama,
+    config::Line,
+    error,
+    request::{self, Defaults, Rendered},
+    response,
+    stream::{self, Question},
+};
+
+#[async_trait]
+impl Provider for Ollama {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn instance(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0.instance)
+    }
+
+    fn credential(&self) -> CredentialId {
+        self.credential_id()
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.traits(model).capabilities
+    }
+
+    async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
+        let line = self.line()?;
+        let Rendered { body, format, notes } = self.render(attempt, false)?;
+        let post = post(line, attempt, body)?;
+        let reply = line.http.send(post, &attempt.progress).await.map_err(error::unreached)?;
+        let response = self.read(&reply, attempt, format.has_schema())?;
+        if let Some(usage) = response.usage {
+            attempt.progress.usage(usage);
+        }
+        Ok(noted(response, notes))
+    }
+
+    async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
+        let line = self.line()?;
+        let Rendered { body, format, notes } = self.render(attempt, true)?;
+        let post = post(line, attempt, body)?;
+        let opened = line.http.open(post, &attempt.progress).await.map_err(error::unreached)?;
+        if opened.is_success() && !is_json(&opened.headers) {
+            let question = Question {
+                model: attempt.model.to_owned(),
+                schema: format.has_schema(),
+                key: self.0.key.clone(),
+            };
+            return Ok(stream::chunks(opened, attempt.progress.clone(), question));
+        }
+        let reply = opened.read().await?;
+        let response = self.read(&reply, attempt, format.has_schema())?;
+        Ok(stream::whole(noted(response, notes)))
+    }
+}
+
+impl Ollama {
+    fn line(&self) -> Result<&Line, ProviderError> {
+        let why = |why: &String| ProviderError::new(FailureKind::InvalidRequest, why.clone());
+        self.0.line.as_ref().map_err(why)
+    }
+
+    fn render(&self, attempt: &Attempt<'_>, stream: bool) -> Result<Rendered, ProviderError> {
+        let defaults = Defaults { num_ctx: self.0.num_ctx, keep_alive: self.0.keep_alive };
+        request::render(attempt, &self.traits(attempt.model), defaults, stream)
+    }
+
+    fn read(&self, reply: &Reply, attempt: &Attempt<'_>, schema: bool) -> Result<Response, ProviderError> {
+        let asked = Asked::new(schema, &[], self.0.key.as_ref());
+        if reply.is_success() {
+            return response::read(reply, attempt.request.keep_raw, &asked, attempt.model);
+        }
+        Err(error::read(reply, &asked, attempt.model, SystemTime::now()))
+    }
+}
+
+fn post(line: &Line, attempt: &Attempt<'_>, body: Vec<u8>) -> Result<Post, ProviderError> {
+    let mut headers = line.headers.clone();
+    for (name, value) in &attempt.request.extra_headers {
+        let (Ok(name), Ok(mut value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        else {
+            let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
+            return Err(ProviderError::new(FailureKind::InvalidRequest, message));
+        };
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(Post::new(line.base.join(&["api", "chat"]), body).with_headers(headers))
+}
+
+fn noted(mut response: Response, notes: Vec<String>) -> Response {
+    response.notes.extend(notes.into_iter().map(Cow::Owned));
+    response
+}
+
+/// Whether a body is one piece of JSON, not lines of it.
+fn is_json(headers: &HeaderMap) -> bool {
+    let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let found = found.and_then(|value| value.split(';').next()).map(str::trim);
+    found.is_some_and(|found| found.eq_ignore_ascii_case("application/json"))
+}

@@ -1,0 +1,187 @@
+//! From an attempt to the JSON of `/api/chat`.
+//!
+//! Everything is serialised from borrowed parts straight into the bytes that are sent: the prompt is copied once,
+//! however large it is, unless a message has several texts, which have to be joined.
+
+mod format;
+mod messages;
+
+use backstop_core::{Attempt, FailureKind, ProviderError, Request, Tool, ToolChoice};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+pub(crate) use format::Format;
+use messages::Messages;
+
+use crate::{
+    models::ModelTraits,
+    options::{KeepAlive, OllamaOptions},
+};
+
+/// A request that is ready to be sent.
+pub(crate) struct Rendered {
+    pub(crate) body: Vec<u8>,
+    /// How the answer is held to JSON.
+    pub(crate) format: Format,
+    /// What of the request could not be honoured.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What a provider says where a request says nothing.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Defaults {
+    pub(crate) num_ctx: Option<u32>,
+    pub(crate) keep_alive: Option<KeepAlive>,
+}
+
+/// Renders an attempt.
+pub(crate) fn render(
+    attempt: &Attempt<'_>,
+    traits: &ModelTraits,
+    defaults: Defaults,
+    stream: bool,
+) -> Result<Rendered, ProviderError> {
+    messages::check(attempt)?;
+    let mut options: OllamaOptions = attempt
+        .request
+        .options_of()
+        .map_err(|error| invalid(format!("the options for `ollama` cannot be read: {error}")))?
+        .unwrap_or_default();
+    options.num_ctx = options.num_ctx.or(defaults.num_ctx);
+    options.keep_alive = options.keep_alive.or(defaults.keep_alive);
+    let mut notes = Vec::new();
+    let format = format::choose(attempt, traits, &mut notes);
+    let tools = tools(attempt.request, &mut notes);
+    let chat = Chat { attempt, options: &options, format: &format, tools, stream };
+    let body = serde_json::to_vec(&chat)
+        .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
+    Ok(Rendered { body, format, notes })
+}
+
+fn invalid(message: String) -> ProviderError {
+    ProviderError::new(FailureKind::InvalidRequest, message)
+}
+
+/// The tools that the model is shown. Ollama has no `tool_choice`: whether one is called is the model's decision.
+fn tools<'a>(request: &'a Request, notes: &mut Vec<String>) -> Vec<WireTool<'a>> {
+    let shown = |tool: &&Tool| match &request.tool_choice {
+        ToolChoice::None => false,
+        ToolChoice::Tool(name) => tool.name == *name,
+        _ => true,
+    };
+    let demanded = matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
+    if demanded && !request.tools.is_empty() {
+        notes.push("a tool call cannot be demanded: Ollama leaves it to the model".to_owned());
+    }
+    request.tools.iter().filter(shown).map(WireTool::from).collect()
+}
+
+struct Chat<'a> {
+    attempt: &'a Attempt<'a>,
+    options: &'a OllamaOptions,
+    format: &'a Format,
+    tools: Vec<WireTool<'a>>,
+    stream: bool,
+}
+
+impl Serialize for Chat<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { attempt, options, format, tools, stream } = self;
+        let extra = &attempt.request.extra_body;
+        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over: Some(extra) };
+        fields.put("model", attempt.model)?;
+        fields.put("messages", &Messages { attempt, added: format.instructions() })?;
+        fields.put("stream", stream)?;
+        fields.maybe("format", format.wire())?;
+        fields.maybe("tools", Some(tools).filter(|tools| !tools.is_empty()))?;
+        fields.maybe("think", options.think.as_ref())?;
+        fields.maybe("keep_alive", options.keep_alive)?;
+        // The server would drop parts of the conversation without a word.
+        fields.put("truncate", &options.truncate.unwrap_or(false))?;
+        fields.put("shift", &options.shift.unwrap_or(false))?;
+        // The caller's own options are laid over ours one by one, unless they are no object.
+        if extra.get("options").is_none_or(Value::is_object) {
+            fields.map.serialize_entry("options", &Sampling(self))?;
+        }
+        for (key, value) in extra {
+            if key != "options" || !value.is_object() {
+                fields.map.serialize_entry(key, value)?;
+            }
+        }
+        fields.map.end()
+    }
+}
+
+/// The field `options`.
+struct Sampling<'a>(&'a Chat<'a>);
+
+impl Serialize for Sampling<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Chat { attempt, options, .. } = self.0;
+        let request = attempt.request;
+        let over = request.extra_body.get("options").and_then(Value::as_object);
+        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over };
+        fields.maybe("num_ctx", options.num_ctx)?;
+        fields.maybe("num_predict", attempt.max_tokens())?;
+        fields.maybe("temperature", request.temperature)?;
+        fields.maybe("top_p", request.top_p)?;
+        fields.maybe("top_k", options.top_k)?;
+        fields.maybe("min_p", options.min_p)?;
+        fields.maybe("repeat_penalty", options.repeat_penalty)?;
+        fields.maybe("stop", Some(&request.stop).filter(|stop| !stop.is_empty()))?;
+        // The server reads it as a number with a sign.
+        fields.maybe("seed", request.seed.map(|seed| seed & (u64::MAX >> 1)))?;
+        for (key, value) in over.into_iter().flatten() {
+            fields.map.serialize_entry(key, value)?;
+        }
+        fields.map.end()
+    }
+}
+
+/// The fields of an object. What the caller sets over them, or the server has refused before, is not written.
+struct Fields<'a, M> {
+    map: M,
+    attempt: &'a Attempt<'a>,
+    over: Option<&'a Map<String, Value>>,
+}
+
+impl<M: SerializeMap> Fields<'_, M> {
+    fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
+        let param = if key == "num_predict" { "max_tokens" } else { key };
+        if self.over.is_some_and(|over| over.contains_key(key)) || self.attempt.is_dropped(param) {
+            return Ok(());
+        }
+        self.map.serialize_entry(key, value)
+    }
+
+    fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
+        value.map_or(Ok(()), |value| self.put(key, &value))
+    }
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    parameters: &'a Value,
+}
+
+impl<'a> From<&'a Tool> for WireTool<'a> {
+    fn from(tool: &'a Tool) -> Self {
+        let description = tool.description.as_deref();
+        Self {
+            r#type: "function",
+            function: Function { name: &tool.name, description, parameters: &tool.parameters },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
