@@ -1,5 +1,10 @@
 //! The engine against the scripted provider, on paused time.
 
 mod breaker;
+mod budget;
 mod course;
+mod deadline;
+mod hedge;
+mod limits;
+mod routing;
 mod taxonomy;

@@ -12,11 +12,13 @@
 //! | [`error`] | the taxonomy of failures |
 //! | [`policy`], [`retry`] | what a failure leads to |
 //! | [`breaker`], [`gate`], [`registry`], [`clock`] | who is down, throttled or locked out |
+//! | [`budget`], [`quality`] | how often a provider is asked again, and for what it is no good |
 //! | [`chain`] | one call, step by step |
 //! | [`report`], [`observer`] | what happened |
 
 pub mod attempt;
 pub mod breaker;
+pub mod budget;
 pub mod capabilities;
 pub mod chain;
 pub mod check;
@@ -25,11 +27,15 @@ pub mod clock;
 pub mod error;
 pub mod gate;
 mod human;
+#[cfg(feature = "adaptive")]
+pub mod latency;
 pub mod message;
 pub mod observer;
 pub mod policy;
 pub mod provider;
 pub mod quality;
+#[cfg(feature = "rate-limit")]
+mod rate_limit;
 pub mod registry;
 pub mod report;
 pub mod request;
@@ -41,8 +47,9 @@ pub mod validator;
 
 pub use attempt::{Attempt, CallId, Overlay, Progress};
 pub use breaker::{Breaker, BreakerConfig};
+pub use budget::BudgetConfig;
 pub use capabilities::{Capabilities, StructuredOutput};
-pub use chain::{Answer, Call, Chain, ChainBuilder};
+pub use chain::{Answer, Call, Chain, ChainBuilder, ChainSnapshot, Hedge};
 pub use check::Check;
 pub use chunk::{Chunk, ChunkStream};
 pub use error::{
@@ -52,8 +59,11 @@ pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
 pub use observer::{Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
 pub use provider::{CredentialId, Provider, ProviderExt};
+#[cfg(feature = "adaptive")]
+pub use latency::AdaptiveTimeout;
+pub use quality::QualityWindows;
 pub use registry::Registry;
-pub use report::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
+pub use report::{AttemptOutcome, AttemptRecord, LimitedBy, Report, Skip, SkipRecord};
 pub use request::{Output, OutputSchema, ProviderOptions, Request, RequestBody};
 pub use response::{FinishKind, FinishReason, Response, Usage};
 pub use retry::RetryPolicy;

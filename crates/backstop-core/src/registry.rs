@@ -5,6 +5,7 @@
 //! | [`Breaker`] | provider instance and group | an outage |
 //! | [`Gate`] | provider instance, credential and model | a rate limit |
 //! | [`Credential`]: gate and latch | provider instance and credential | an exhausted account, a bad key |
+//! | [retry budget](crate::budget) | provider instance | retries |
 //!
 //! A chain looks its own up once, when it is built, and holds them.
 
@@ -22,6 +23,7 @@ use serde::{Serialize, Serializer};
 use crate::breaker::{
     Breaker, BreakerConfig, BreakerKey, Listeners, SharedState, Snapshot, Subscription, Transition,
 };
+use crate::budget::{BudgetConfig, BudgetSnapshot, RetryBudget};
 use crate::clock::{Clock, TokioClock};
 use crate::error::FailureKind;
 use crate::gate::{Gate, Latch};
@@ -88,7 +90,7 @@ impl Credential {
     }
 }
 
-/// Breakers, gates and latches by key. Cloning it gives another handle to the same.
+/// Breakers, gates, latches and retry budgets by key. Cloning it gives another handle to the same.
 ///
 /// ```
 /// use backstop_core::breaker::BreakerKey;
@@ -109,6 +111,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     seed: Option<u64>,
     gate_cap: Duration,
+    budget: BudgetConfig,
     listeners: Listeners,
     shared: Option<Arc<dyn SharedState>>,
     maps: Mutex<Maps>,
@@ -119,6 +122,7 @@ struct Maps {
     breakers: Bounded<BreakerKey, Breaker>,
     gates: Bounded<GateKey, Gate>,
     credentials: Bounded<CredentialKey, Credential>,
+    budgets: Bounded<Arc<str>, RetryBudget>,
 }
 
 /// Builds a [`Registry`].
@@ -128,6 +132,7 @@ pub struct RegistryBuilder {
     clock: Arc<dyn Clock>,
     seed: Option<u64>,
     gate_cap: Duration,
+    budget: BudgetConfig,
     max_keys: usize,
     shared: Option<Arc<dyn SharedState>>,
 }
@@ -157,7 +162,13 @@ impl RegistryBuilder {
         self
     }
 
-    /// How many breakers, gates and credentials are kept, of each. Default 1024. Keys come from configuration, so
+    /// How many retries a provider may be asked for. Default [`BudgetConfig::default`].
+    pub fn retry_budget(mut self, budget: BudgetConfig) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// How many breakers, gates, credentials and budgets are kept, of each. Default 1024. Keys come from configuration, so
     /// more than that are a mistake, such as a key per tenant. Beyond it a new key gets what it asks for, but
     /// neither shared nor listed.
     pub fn max_keys(mut self, most: usize) -> Self {
@@ -171,12 +182,15 @@ impl RegistryBuilder {
         self
     }
 
-    /// The registry, empty.
+    /// The registry, empty. Every transition of its breakers is logged as a `WARN` event of the target `backstop`.
     pub fn build(self) -> Registry {
+        let listeners = Listeners::default();
+        listeners.subscribe(|transition| tracing::warn!(target: "backstop", "breaker {transition}")).keep();
         let maps = Maps {
             breakers: Bounded::new(self.max_keys),
             gates: Bounded::new(self.max_keys),
             credentials: Bounded::new(self.max_keys),
+            budgets: Bounded::new(self.max_keys),
         };
         Registry {
             inner: Arc::new(Inner {
@@ -184,7 +198,8 @@ impl RegistryBuilder {
                 clock: self.clock,
                 seed: self.seed,
                 gate_cap: self.gate_cap,
-                listeners: Listeners::default(),
+                budget: self.budget,
+                listeners,
                 shared: self.shared,
                 maps: Mutex::new(maps),
                 unlisted: AtomicU64::new(0),
@@ -212,6 +227,7 @@ impl Registry {
             clock: Arc::new(TokioClock),
             seed: None,
             gate_cap: Gate::DEFAULT_CAP,
+            budget: BudgetConfig::default(),
             max_keys: 1024,
             shared: None,
         }
@@ -280,6 +296,19 @@ impl Registry {
         credential
     }
 
+    /// The retry budget of a provider instance.
+    pub(crate) fn budget(&self, provider: &Arc<str>) -> Arc<RetryBudget> {
+        let mut maps = self.maps();
+        if let Some(budget) = maps.budgets.get(provider) {
+            return Arc::clone(budget);
+        }
+        let clock = Arc::clone(&self.inner.clock);
+        let budget = Arc::new(RetryBudget::new(Arc::clone(provider), self.inner.budget, clock));
+        let listed = maps.budgets.insert(Arc::clone(provider), &budget, RetryBudget::is_idle);
+        self.note(listed);
+        budget
+    }
+
     /// The credential was mended or its account filled up: releases its latch and opens its gates, also those of
     /// its models. True if any of them was set.
     pub fn reset_credential(&self, key: &CredentialKey) -> bool {
@@ -315,7 +344,9 @@ impl Registry {
             maps.gates.iter().filter_map(|(key, gate)| gate_snapshot(key, gate, now)).collect();
         let mut credentials: Vec<_> =
             maps.credentials.iter().filter_map(|(key, it)| credential_snapshot(key, it, now)).collect();
+        let mut budgets: Vec<_> = maps.budgets.iter().map(|(_, budget)| budget.snapshot()).collect();
         drop(maps);
+        budgets.sort_by(|a, b| a.provider.cmp(&b.provider));
         breakers.sort_by(|a, b| a.key.cmp(&b.key));
         gates.sort_by(|a, b| a.key.cmp(&b.key));
         credentials.sort_by(|a, b| a.key.cmp(&b.key));
@@ -323,6 +354,7 @@ impl Registry {
             breakers,
             gates,
             credentials,
+            budgets,
             unlisted_total: self.inner.unlisted.load(Ordering::Relaxed),
         }
     }
@@ -368,6 +400,8 @@ pub struct RegistrySnapshot {
     pub gates: Vec<GateSnapshot>,
     /// The credentials that are gated or latched.
     pub credentials: Vec<CredentialSnapshot>,
+    /// All retry budgets.
+    pub budgets: Vec<BudgetSnapshot>,
     /// Keys that found no room, so that what they got is neither shared nor listed here.
     pub unlisted_total: u64,
 }

@@ -18,10 +18,13 @@ use crate::{
 /// | retry | one retry after 0–0.5 s | see [`RetryPolicy`] |
 /// | re-asks | 1 | a model that misses the schema twice rarely meets it the third time |
 /// | larger limit | twice the first, once | where the model's own maximum allows it |
+/// | attempts at once | no limit | vendors queue by themselves; a local server may not |
+/// | queue wait | 1 s | a short burst gets through; beyond that the next target answers sooner |
 #[derive(Clone)]
 #[must_use = "a target does nothing until a chain has it"]
 pub struct Target {
-    pub(crate) provider: Arc<dyn Provider>,
+    /// One, or the members of a pool.
+    pub(crate) providers: Vec<Arc<dyn Provider>>,
     pub(crate) model: Cow<'static, str>,
     pub(crate) name: Option<Cow<'static, str>>,
     pub(crate) timeout: Duration,
@@ -31,13 +34,53 @@ pub struct Target {
     pub(crate) breaker_group: Option<Cow<'static, str>>,
     pub(crate) capabilities: Capabilities,
     pub(crate) droppable: Vec<Cow<'static, str>>,
+    pub(crate) max_in_flight: Option<usize>,
+    pub(crate) queue_wait: Duration,
+    #[cfg(feature = "rate-limit")]
+    pub(crate) rates: crate::rate_limit::Rates,
+    #[cfg(feature = "adaptive")]
+    pub(crate) adaptive: Option<crate::latency::AdaptiveTimeout>,
 }
 
 impl Target {
     /// A target with default limits.
     pub fn new(provider: Arc<dyn Provider>, model: impl Into<Cow<'static, str>>) -> Self {
+        Self::of(vec![provider], model)
+    }
+
+    /// One target with several keys or endpoints behind it: providers of the same kind that serve the same model.
+    ///
+    /// Each attempt goes to the member with the fewest attempts under way among those that may be asked; members
+    /// that are equal take turns. Gates, latches, breakers and retry budgets are kept for each member's key and
+    /// endpoint. Where a failure would lead to the next target but says nothing about another member (a key's
+    /// rate limit, account or rejection; an outage of another endpoint), that member is asked first. A
+    /// rejected key still gives up by default, as without a pool; the calls that follow leave it out. Reports
+    /// name a member by its number, from 1. Capabilities are those of the first.
+    ///
+    /// ```
+    /// use backstop_core::{Chain, Target};
+    /// # use backstop_core::{Attempt, Provider, ProviderError, Response};
+    /// # struct Vendor;
+    /// # impl Vendor { fn new(_key: &str) -> Self { Self } }
+    /// # #[async_trait::async_trait] impl Provider for Vendor {
+    /// #     fn name(&self) -> &str { "vendor" }
+    /// #     async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> { Ok(Response::new("")) }
+    /// # }
+    /// let pool = Target::pool([Vendor::new("key 1"), Vendor::new("key 2")], "large");
+    /// let chain = Chain::builder().target(pool).build()?;
+    /// # Ok::<(), backstop_core::ConfigError>(())
+    /// ```
+    pub fn pool<P: Provider>(
+        members: impl IntoIterator<Item = P>,
+        model: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let members = members.into_iter().map(|member| Arc::new(member) as Arc<dyn Provider>);
+        Self::of(members.collect(), model)
+    }
+
+    fn of(providers: Vec<Arc<dyn Provider>>, model: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            provider,
+            providers,
             model: model.into(),
             name: None,
             timeout: Duration::from_secs(30),
@@ -47,6 +90,12 @@ impl Target {
             breaker_group: None,
             capabilities: Capabilities::unknown(),
             droppable: Vec::new(),
+            max_in_flight: None,
+            queue_wait: Duration::from_secs(1),
+            #[cfg(feature = "rate-limit")]
+            rates: crate::rate_limit::Rates::default(),
+            #[cfg(feature = "adaptive")]
+            adaptive: None,
         }
     }
 
@@ -126,10 +175,64 @@ impl Target {
         self
     }
 
+    /// Most attempts at once, of all calls of a chain and its clones. Further ones queue for
+    /// [`queue_wait`](Self::queue_wait), then go to the next target. Default: no limit. Right for local servers,
+    /// whose answers get slower with each request that runs beside them.
+    pub fn max_in_flight(mut self, attempts: usize) -> Self {
+        self.max_in_flight = Some(attempts);
+        self
+    }
+
+    /// Longest wait for a place under [`max_in_flight`](Self::max_in_flight) and under the limits a minute.
+    /// Default 1 s, and never longer than the call has for this target. Set it to zero to fail over at once, or
+    /// to more where no other target follows.
+    pub fn queue_wait(mut self, wait: Duration) -> Self {
+        self.queue_wait = wait;
+        self
+    }
+
+    /// Most requests a minute, of all calls of a chain and its clones. A sixth of them may be sent at once, then
+    /// they are spread evenly. One that would have to wait longer than [`queue_wait`](Self::queue_wait) goes to
+    /// the next target. Default: no limit, the vendor's 429 is heeded.
+    #[cfg(feature = "rate-limit")]
+    pub fn requests_per_minute(mut self, requests: u32) -> Self {
+        self.rates.requests = Some(requests);
+        self
+    }
+
+    /// Most tokens a minute, as [`requests_per_minute`](Self::requests_per_minute). What a request will take is
+    /// guessed from the length of its text and its token limit; what it took beyond that is charged to those
+    /// that follow. Default: no limit.
+    #[cfg(feature = "rate-limit")]
+    pub fn tokens_per_minute(mut self, tokens: u32) -> Self {
+        self.rates.tokens = Some(tokens);
+        self
+    }
+
+    /// Lets the timeout follow what the target takes lately, for each [task](crate::Call::task). Default: off,
+    /// [`timeout`](Self::timeout) holds.
+    #[cfg(feature = "adaptive")]
+    pub fn adaptive_timeout(mut self, adaptive: crate::latency::AdaptiveTimeout) -> Self {
+        self.adaptive = Some(adaptive);
+        self
+    }
+
+    /// The longest that an attempt may come to be given.
+    pub(crate) fn longest_timeout(&self) -> Duration {
+        #[cfg(feature = "adaptive")]
+        if let Some(adaptive) = &self.adaptive {
+            return adaptive.longest(self.timeout);
+        }
+        self.timeout
+    }
+
     pub(crate) fn id(&self) -> TargetId {
         match &self.name {
             Some(name) => TargetId(name.as_ref().into()),
-            None => TargetId(format!("{}/{}", self.provider.name(), self.model).into()),
+            None => {
+                let provider = self.providers.first().map_or("pool", |provider| provider.name());
+                TargetId(format!("{provider}/{}", self.model).into())
+            }
         }
     }
 
@@ -146,6 +249,20 @@ impl Target {
         };
         if self.model.trim().is_empty() {
             return Err(wrong("model", "empty".into(), "name the model, for example \"gpt-4o\""));
+        }
+        if self.providers.is_empty() {
+            return Err(wrong("pool", "empty".into(), "name at least one provider"));
+        }
+        if self.max_in_flight == Some(0) {
+            return Err(wrong("max_in_flight", "0".into(), "nothing could ever be sent; allow at least 1"));
+        }
+        #[cfg(feature = "rate-limit")]
+        if let Some(setting) = self.rates.zero() {
+            return Err(wrong(setting, "0".into(), "nothing could ever be sent; allow at least 1"));
+        }
+        #[cfg(feature = "adaptive")]
+        if let Some((setting, value, why)) = self.adaptive.as_ref().and_then(|it| it.wrong(self.timeout)) {
+            return Err(wrong(setting, value, why));
         }
         if self.timeout.is_zero() {
             return Err(wrong("timeout", "0 s".into(), "no attempt could ever succeed; give it seconds"));

@@ -1,23 +1,27 @@
 //! Puts a chain together and finds what cannot work.
 
 use std::{
+    borrow::Cow,
     fmt,
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
-use super::{call::Chain, slot::Slot};
+use super::{call::Chain, hedge::Hedge, order::Canary, slot::Slot};
 use crate::{
     check::Check,
     error::ConfigError,
     observer::{Observer, Observers},
     policy::FailurePolicy,
+    quality::QualityWindows,
     registry::Registry,
     target::Target,
 };
 
 /// Most time for a call that names no deadline.
 const DEADLINE_CAP: Duration = Duration::from_secs(120);
+/// Share of the time left that each target still to come is sure of.
+const KEPT_SHARE: f64 = 0.25;
 
 /// What all calls of a chain share.
 pub(crate) struct Inner {
@@ -25,7 +29,11 @@ pub(crate) struct Inner {
     pub(crate) checks: Vec<Arc<dyn Check>>,
     pub(crate) policy: FailurePolicy,
     pub(crate) deadline: Duration,
+    pub(crate) kept_share: f64,
     pub(crate) max_retry_after: Duration,
+    pub(crate) hedge: Option<Hedge>,
+    pub(crate) canary: Option<Canary>,
+    pub(crate) quality: QualityWindows,
     pub(crate) observers: Observers,
     pub(crate) seed: u64,
     pub(crate) calls: AtomicU64,
@@ -38,7 +46,9 @@ pub(crate) struct Inner {
 /// | deadline | sum of the targets' timeouts, at most 120 s | nobody waits longer, and no target is cut off below that |
 /// | policy | [`FailurePolicy::default`] | |
 /// | longest Retry-After that is waited for | 2 s | beyond it the next target answers sooner |
-/// | breakers | a registry of its own | see [`Registry`] |
+/// | kept for each target to come | 25 % of the time left, at most its timeout | see [`keep_time`](Self::keep_time) |
+/// | breakers, retry budgets | a registry of its own | see [`Registry`] |
+/// | quality windows, hedging, canary | off | they cost calls, or answers that were asked for |
 #[derive(Default)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ChainBuilder {
@@ -47,6 +57,10 @@ pub struct ChainBuilder {
     policy: FailurePolicy,
     deadline: Option<Duration>,
     max_retry_after: Option<Duration>,
+    kept_share: Option<f64>,
+    hedge: Option<Hedge>,
+    canary: Option<(Cow<'static, str>, f64)>,
+    quality: QualityWindows,
     registry: Option<Registry>,
     observers: Vec<Arc<dyn Observer>>,
     seed: Option<u64>,
@@ -83,7 +97,43 @@ impl ChainBuilder {
         self
     }
 
-    /// Shares breakers, gates and latches with the other chains that are given the same registry, and sets how
+    /// Keeps time for the targets still to come: for each its timeout, but no more than this share of the time left
+    /// when a target is asked first, and for none more than an equal part. Only targets count that could be asked
+    /// then: an open breaker is kept no time. Default 0.25; 0 lets the first target use up the deadline.
+    ///
+    /// A quarter leaves the first of two targets three quarters of the deadline, and the second still enough to
+    /// answer in. It makes a difference only where the deadline is shorter than the targets' timeouts together. A
+    /// retry whose wait does not leave that time is not made.
+    pub fn keep_time(mut self, share: f64) -> Self {
+        self.kept_share = Some(share);
+        self
+    }
+
+    /// Asks the next target beside one that takes long; the first valid answer wins, and the other attempt is
+    /// cancelled. Default: off. It pays with requests for less waiting, within the retry budget of the provider
+    /// that is asked in addition. Never beside or as a breaker's probe.
+    pub fn hedge(mut self, hedge: Hedge) -> Self {
+        self.hedge = Some(hedge);
+        self
+    }
+
+    /// Lets a share of the calls, from 0 to 1, begin at this target instead of the first, to see how it does before
+    /// it is made the first. If it fails, the others follow in their order. Default: none. Which calls it are
+    /// follows from the [`seed`](Self::seed); reports say so. Calls that ask for one target only are left alone.
+    pub fn canary(mut self, target: impl Into<Cow<'static, str>>, share: f64) -> Self {
+        self.canary = Some((target.into(), share));
+        self
+    }
+
+    /// Skips a target for a [task](crate::Call::task) that it keeps answering with what may not be used. One
+    /// visit of a call to a target counts once, by how it ended: a re-ask that helped is no failure. Calls without
+    /// a task count as one task. Default: off.
+    pub fn quality(mut self, windows: QualityWindows) -> Self {
+        self.quality = windows;
+        self
+    }
+
+    /// Shares breakers, gates, latches and retry budgets with the other chains that are given the same registry, and sets how
     /// breakers behave. Default: a registry of the chain's own with default breakers.
     pub fn breakers(mut self, registry: &Registry) -> Self {
         self.registry = Some(registry.clone());
@@ -96,7 +146,7 @@ impl ChainBuilder {
         self
     }
 
-    /// Makes jitter and call ids repeatable, for tests. Default: random.
+    /// Makes jitter, call ids and the choice of canary calls repeatable, for tests. Default: random.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -113,20 +163,33 @@ impl ChainBuilder {
         if self.deadline.is_some_and(|deadline| deadline.is_zero()) {
             return Err(ConfigError::setting("deadline", "is 0 s: no call could ever succeed"));
         }
-        let all =
-            self.targets.iter().map(|target| target.timeout).fold(Duration::ZERO, Duration::saturating_add);
+        let kept_share = self.kept_share.unwrap_or(KEPT_SHARE);
+        if !(0.0..=1.0).contains(&kept_share) {
+            return Err(ConfigError::setting("keep_time", format!("is {kept_share}: give it 0 to 1")));
+        }
+        if let Some(why) = self.hedge.as_ref().and_then(Hedge::wrong) {
+            return Err(ConfigError::setting("hedge", why));
+        }
+        let timeouts = self.targets.iter().map(Target::longest_timeout);
+        let all = timeouts.fold(Duration::ZERO, Duration::saturating_add);
         let registry = self.registry.unwrap_or_default();
+        let watched = self.hedge.as_ref().is_some_and(Hedge::watches);
         let mut slots: Vec<Slot> = Vec::with_capacity(self.targets.len());
         for target in self.targets {
             target.validate()?;
-            slots.push(Slot::new(target, &registry));
+            slots.push(Slot::new(target, &registry, watched));
         }
+        let canary = self.canary.map(|(name, share)| Canary::find(&slots, &name, share)).transpose()?;
         Ok(Chain::new(Inner {
             slots,
             checks: self.checks,
             policy: self.policy,
             deadline: self.deadline.unwrap_or_else(|| all.min(DEADLINE_CAP)),
+            kept_share,
             max_retry_after: self.max_retry_after.unwrap_or(Duration::from_secs(2)),
+            hedge: self.hedge,
+            canary,
+            quality: self.quality,
             observers: Observers::new(self.observers),
             seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
             calls: AtomicU64::new(0),

@@ -8,6 +8,8 @@ use super::{
     builder::{ChainBuilder, Inner},
     engine,
     judge::ValueSlot,
+    order::find,
+    snapshot::ChainSnapshot,
 };
 use crate::{
     check::Text,
@@ -76,6 +78,25 @@ impl Chain {
         }
     }
 
+    /// Switches a target off or on again, for this chain and its clones: a vendor's maintenance, a price that has
+    /// gone up. Calls that are at it already go on; others skip it. Targets begin switched on.
+    ///
+    /// # Errors
+    /// The chain has no target of this name.
+    pub fn set_enabled(&self, target: &str, enabled: bool) -> Result<(), ConfigError> {
+        let index = find(&self.0.slots, target)?;
+        if let Some(slot) = self.0.slots.get(index) {
+            slot.switch(enabled);
+        }
+        Ok(())
+    }
+
+    /// What the chain's targets are at now: load, breakers, budgets.
+    #[must_use]
+    pub fn snapshot(&self) -> ChainSnapshot {
+        self.0.snapshot()
+    }
+
     /// A call for text. Core itself checks that the answer is not empty, not cut off and not marked as refused.
     pub fn complete(&self, request: impl Into<Request>) -> Call<'static, String> {
         self.call(request, Text)
@@ -129,7 +150,7 @@ impl<'v, T: Send> Call<'v, T> {
         self
     }
 
-    /// What kind of work it is, for the report.
+    /// What kind of work it is, for the report. Quality windows and adaptive timeouts are kept for each.
     pub fn task(mut self, task: impl Into<Arc<str>>) -> Self {
         self.options.task = Some(task.into());
         self

@@ -1,6 +1,6 @@
 //! Goes through the targets in order until one serves, the call must stop, or none is left.
 
-use std::{borrow::Cow, sync::atomic::Ordering, time::Duration};
+use std::{sync::atomic::Ordering, time::Duration};
 
 use fastrand::Rng;
 use tokio::time::Instant;
@@ -9,8 +9,10 @@ use tracing::Instrument;
 use super::{
     builder::Inner,
     call::CallOptions,
+    hedge::hedged,
     judge::Judge,
-    serve::{End, serve},
+    order::{Order, Walk, find},
+    serve::{End, Lane, serve},
     slot::Slot,
 };
 use crate::{
@@ -39,52 +41,33 @@ pub(crate) struct Cx<'a> {
     pub(crate) options: &'a CallOptions,
     pub(crate) call_id: CallId,
     pub(crate) deadline: Instant,
+    pub(crate) order: Order,
     pub(crate) ledger: Ledger,
 }
 
-impl Cx<'_> {
+impl<'a> Cx<'a> {
+    pub(crate) fn task(&self) -> Option<&str> {
+        self.options.task.as_deref()
+    }
+
+    /// The target at this position of the call's order.
+    pub(crate) fn slot(&self, position: usize) -> Option<&'a Slot> {
+        self.chain.slots.get(self.order.index(position)?)
+    }
+
+    pub(crate) fn skip(&self, slot: &Slot, reason: Skip) {
+        tracing::debug!(target: "backstop", target_id = %slot.id, %reason, "skipped");
+        self.ledger.skip(&slot.id, reason);
+    }
+
     pub(crate) fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// The call's policy, else the target's, else the chain's.
-    pub(crate) fn policy<'a>(&'a self, slot: &'a Slot) -> &'a FailurePolicy {
+    pub(crate) fn policy<'s>(&'s self, slot: &'s Slot) -> &'s FailurePolicy {
         let own = self.options.policy.as_deref().or(slot.target.policy.as_deref());
         own.unwrap_or(&self.chain.policy)
-    }
-}
-
-/// What a call learns on its way from target to target.
-pub(crate) struct Walk {
-    pub(crate) rng: Rng,
-    pub(crate) declines: u32,
-    /// Set once a context was too long for a target.
-    pub(crate) context: Option<TooLong>,
-}
-
-/// A prompt was too long for a target.
-pub(crate) struct TooLong {
-    /// The largest window that was too small, where one was known.
-    pub(crate) window: Option<u32>,
-    /// A target of unknown window has been tried since; one is enough.
-    unknown_tried: bool,
-}
-
-impl Walk {
-    pub(crate) fn context_too_long(&mut self, window: Option<u32>) {
-        let unknown_tried = self.context.as_ref().is_some_and(|context| context.unknown_tried);
-        let known = self.context.as_ref().and_then(|context| context.window);
-        self.context = Some(TooLong { window: known.max(window), unknown_tried });
-    }
-
-    /// Whether a target may have room for a prompt that was too long for another.
-    fn has_room(&mut self, window: Option<u32>) -> bool {
-        let Some(context) = &mut self.context else { return true };
-        match (context.window, window) {
-            (Some(too_small), Some(window)) => window > too_small,
-            (None, Some(_)) => true,
-            (_, None) => !std::mem::replace(&mut context.unknown_tried, true),
-        }
     }
 }
 
@@ -105,16 +88,25 @@ async fn run(
     judge: &dyn Judge,
     options: &CallOptions,
     call_id: CallId,
-    rng: Rng,
+    mut rng: Rng,
 ) -> Result<Executed, ChainError> {
-    let ledger = Ledger::new(options.report(call_id), chain.observers.clone());
+    let order = Order::of(chain, options, &mut rng);
+    let ledger = Ledger::new(options.report(call_id, order), chain.observers.clone());
     let limit = options.deadline.map_or(chain.deadline, |deadline| deadline.min(chain.deadline));
     let deadline = ledger.started() + limit;
-    let cx = Cx { chain, request, judge, options, call_id, deadline, ledger };
+    let cx = Cx { chain, request, judge, options, call_id, deadline, order, ledger };
     chain.observers.emit(&Event::CallStarted { call_id });
     let result = match options.check(chain) {
         Err(error) => Err(ChainError::config(error, cx.ledger.finish(None, None))),
-        Ok(()) => finish(&cx, in_order(&cx, rng).await),
+        Ok(()) => {
+            let walk = Walk::new(rng);
+            let outcome = match &chain.hedge {
+                // On the heap: calls that do not hedge need not carry it.
+                Some(hedge) => Box::pin(hedged(&cx, walk, hedge)).await,
+                None => in_order(&cx, walk).await,
+            };
+            finish(&cx, outcome)
+        }
     };
     if !chain.observers.is_empty() {
         let (report, ok) = match &result {
@@ -126,55 +118,40 @@ async fn run(
     result
 }
 
-enum Outcome {
-    Served { index: usize, response: Box<Response>, changes: Vec<Change> },
+/// How a call ended.
+pub(crate) enum CallEnd {
+    Served { position: usize, response: Box<Response>, changes: Vec<Change> },
     GaveUp(Failure),
     NothingLeft { last: Option<Failure> },
 }
 
-async fn in_order(cx: &Cx<'_>, rng: Rng) -> Outcome {
-    let mut walk = Walk { rng, declines: 0, context: None };
+/// One target after the other.
+async fn in_order(cx: &Cx<'_>, mut walk: Walk) -> CallEnd {
     let mut last = None;
-    for (index, slot) in cx.chain.slots.iter().enumerate() {
-        if let Some(reason) = passed_over(cx, &mut walk, index, slot) {
-            cx.ledger.skip(&slot.id, reason);
+    for position in cx.order.positions() {
+        let Some(slot) = cx.slot(position) else { continue };
+        if let Some(reason) = walk.passes_over(cx.options, cx.request, position, slot) {
+            cx.skip(slot, reason);
             continue;
         }
-        match serve(cx, &mut walk, index, slot).await {
-            End::Served(response, changes) => return Outcome::Served { index, response, changes },
-            End::GiveUp(failure) => return Outcome::GaveUp(failure),
+        match serve(cx, &mut walk, position, slot, Lane::default()).await {
+            End::Served(response, changes) => return CallEnd::Served { position, response, changes },
+            End::GiveUp(failure) => return CallEnd::GaveUp(failure),
             End::Next(failure) => last = failure.or(last),
         }
     }
-    Outcome::NothingLeft { last }
+    CallEnd::NothingLeft { last }
 }
 
-/// Why a target is not even considered.
-fn passed_over(cx: &Cx<'_>, walk: &mut Walk, index: usize, slot: &Slot) -> Option<Skip> {
-    let options = cx.options;
-    let asked = match &options.only {
-        Some(only) => slot.id.as_str() == only,
-        None => index == 0 || !options.no_failover,
-    };
-    if !asked {
-        return Some(Skip::NotAsked);
-    }
-    if let Some(what) = slot.lacks(cx.request) {
-        return Some(Skip::Unsupported { what });
-    }
-    let window = slot.capabilities.context_window;
-    (!walk.has_room(window)).then_some(Skip::ContextTooSmall { window })
-}
-
-fn finish(cx: &Cx<'_>, outcome: Outcome) -> Result<Executed, ChainError> {
+fn finish(cx: &Cx<'_>, outcome: CallEnd) -> Result<Executed, ChainError> {
     let (kind, last) = match outcome {
-        Outcome::Served { index, response, changes } => {
-            let target = cx.chain.slots.get(index).map(|slot| (index > 0, &slot.id));
+        CallEnd::Served { position, response, changes } => {
+            let target = cx.slot(position).map(|slot| (position > 0, &slot.id));
             let report = cx.ledger.finish(target, None);
             return Ok(Executed { response: *response, report, changes });
         }
-        Outcome::GaveUp(failure) => (Some(ChainErrorKind::GaveUp(failure.kind())), Some(failure)),
-        Outcome::NothingLeft { last } => (None, last),
+        CallEnd::GaveUp(failure) => (Some(ChainErrorKind::GaveUp(failure.kind())), Some(failure)),
+        CallEnd::NothingLeft { last } => (None, last),
     };
     let retry_in = cx.chain.slots.iter().filter_map(|slot| slot.back_in(slot.now())).min();
     let report = cx.ledger.finish(None, retry_in);
@@ -200,23 +177,19 @@ impl Inner {
 }
 
 impl CallOptions {
-    fn report(&self, call_id: CallId) -> Report {
+    fn report(&self, call_id: CallId, order: Order) -> Report {
         Report {
             version: 1,
             call_id,
             tenant: self.tenant.clone(),
             task: self.task.clone(),
             tags: self.tags.clone(),
+            canary: order.is_canary(),
             ..Report::default()
         }
     }
 
     fn check(&self, chain: &Inner) -> Result<(), ConfigError> {
-        let Some(name) = &self.only else { return Ok(()) };
-        if chain.slots.iter().any(|slot| slot.id.as_str() == name) {
-            return Ok(());
-        }
-        let known: Vec<&str> = chain.slots.iter().map(|slot| slot.id.as_str()).collect();
-        Err(ConfigError::UnknownTarget { name: Cow::into_owned(name.clone()), known: known.join(", ") })
+        self.only.as_ref().map_or(Ok(()), |name| find(&chain.slots, name).map(|_| ()))
     }
 }

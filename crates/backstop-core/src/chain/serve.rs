@@ -1,25 +1,32 @@
-//! One target: attempts until one is accepted, or until the decision says to go on or to stop.
+//! One visit to one target: attempts until one is accepted, or until the decision says to go on or to stop.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep};
 use tracing::Instrument;
 
 use super::{
-    engine::{Cx, Walk},
-    slot::{Entry, Slot, skip},
-    tries::{Around, Tries},
+    admit::Admitted,
+    conclude::conclude,
+    engine::Cx,
+    order::Walk,
+    plan,
+    send::{Allowance, send},
+    slot::{Choice, Slot},
+    tries::Tries,
 };
 use crate::{
-    attempt::{Attempt, Overlay, Progress},
-    breaker::{Outcome, Permit},
-    check::baseline,
-    error::{Failure, FailureKind, ProviderError, Rejection},
-    human::Human,
-    policy::{BreakerEffect, Decision, Disposition, Rule},
-    report::{AttemptLine, Ending, Opening, Skip},
+    attempt::Progress,
+    breaker::Outcome,
+    budget::RetryToken,
+    error::{Failure, FailureKind},
+    policy::Disposition,
+    report::{LimitedBy, Opening, Skip},
     response::Response,
-    validator::{Candidate, Change, Changes},
+    validator::Change,
 };
 
 /// How a target ended.
@@ -31,208 +38,206 @@ pub(crate) enum End {
     GiveUp(Failure),
 }
 
-pub(crate) async fn serve(cx: &Cx<'_>, walk: &mut Walk, index: usize, slot: &Slot) -> End {
-    let mut tries = Tries::default();
-    let mut last = None;
-    loop {
-        let permit = match admit(cx, slot).await {
-            Ok(permit) => permit,
-            Err(reason) => {
-                cx.ledger.skip(&slot.id, reason);
-                return End::Next(last);
-            }
-        };
-        tries.number += 1;
-        let progress = Progress::default();
-        let line = cx.ledger.open(Opening {
-            target: &slot.id,
-            number: tries.number,
-            wait: std::mem::take(&mut tries.wait),
-            remedies: &tries.remedies,
-            progress: progress.clone(),
-        });
-        let span =
-            tracing::info_span!(target: "backstop", "attempt", target = %slot.id, number = tries.number);
-        let tried = attempt(cx, slot, &tries.overlay, tries.number, progress).instrument(span).await;
-        let failed = match tried {
-            Ok((response, changes)) => {
-                permit.settle(Outcome::Success);
-                line.served(&response);
-                return End::Served(Box::new(response), changes);
-            }
-            Err(failed) => failed,
-        };
-        let decision = conclude(Attempted { cx, slot, index, permit, line }, walk, &mut tries, &failed);
-        match decision.disposition {
-            Disposition::FailOver => return End::Next(Some(failed.failure)),
-            Disposition::GiveUp => return End::GiveUp(failed.failure),
-            Disposition::Retry => {
-                last = Some(failed.failure);
-                if !decision.delay.is_zero() {
-                    sleep(decision.delay).await;
+/// What a visit is to the other visits of its call.
+#[derive(Default)]
+pub(crate) struct Lane<'a> {
+    /// Pays for a visit that begins beside another.
+    pub(crate) hedge: Option<RetryToken>,
+    /// Where to say that the attempt under way is a probe, which nothing may begin beside.
+    pub(crate) probing: Option<&'a AtomicBool>,
+}
+
+/// One visit to one target.
+pub(crate) struct Visit<'a> {
+    pub(crate) cx: &'a Cx<'a>,
+    pub(crate) slot: &'a Slot,
+    pub(crate) position: usize,
+    /// Time left to the call when the visit began.
+    pub(crate) left: Duration,
+    /// How much of it is kept for the targets to come, once that mattered.
+    kept: Option<Duration>,
+    pub(crate) tries: Tries,
+    pub(crate) choice: Choice,
+    hedge: bool,
+    probing: Option<&'a AtomicBool>,
+}
+
+/// Visits a target, unless it is no good at the task.
+pub(crate) async fn serve<'a>(
+    cx: &'a Cx<'a>,
+    walk: &mut Walk,
+    position: usize,
+    slot: &'a Slot,
+    lane: Lane<'a>,
+) -> End {
+    let quality = cx.chain.quality.admit_at(slot.id.as_str(), cx.task().unwrap_or_default(), slot.now());
+    let quality = match quality {
+        Ok(permit) => permit,
+        Err(skip) => {
+            cx.skip(slot, Skip::Quality { retry_in: skip.retry_in });
+            return End::Next(None);
+        }
+    };
+    let end = Visit::new(cx, position, slot, lane).run(walk).await;
+    let failure = match &end {
+        End::Served(..) => None,
+        End::Next(failure) => failure.as_ref().map(Failure::kind),
+        End::GiveUp(failure) => Some(failure.kind()),
+    };
+    match (&end, failure) {
+        (End::Served(..), _) => quality.settle(true),
+        // What the caller left out says nothing about the target.
+        (_, Some(kind)) if kind.is_soft() && kind != FailureKind::NeedsInput => quality.settle(false),
+        _ => {}
+    }
+    end
+}
+
+impl<'a> Visit<'a> {
+    fn new(cx: &'a Cx<'a>, position: usize, slot: &'a Slot, lane: Lane<'a>) -> Self {
+        let hedge = lane.hedge.is_some();
+        Self {
+            cx,
+            slot,
+            position,
+            left: cx.time_left(),
+            kept: None,
+            tries: Tries::new(lane.hedge),
+            choice: Choice::default(),
+            hedge,
+            probing: lane.probing,
+        }
+    }
+
+    async fn run(mut self, walk: &mut Walk) -> End {
+        let mut last = None;
+        loop {
+            let (admitted, allowance) = match self.prepare(walk).await {
+                Ok(prepared) => prepared,
+                Err(reason) => {
+                    self.cx.skip(self.slot, reason);
+                    return End::Next(last);
+                }
+            };
+            match self.attempt(walk, admitted, allowance).await {
+                Tried::Served(response, changes) => return End::Served(response, changes),
+                Tried::Failed(failure, Disposition::GiveUp) => return End::GiveUp(failure),
+                Tried::Failed(failure, Disposition::FailOver) => return End::Next(Some(failure)),
+                Tried::Failed(failure, Disposition::Retry) => {
+                    last = Some(failure);
+                    if !self.tries.wait.is_zero() {
+                        sleep(self.tries.wait).await;
+                    }
                 }
             }
         }
     }
-}
 
-/// A permit for one attempt, or why there is none.
-async fn admit(cx: &Cx<'_>, slot: &Slot) -> Result<Permit, Skip> {
-    if cx.time_left().is_zero() {
-        return Err(Skip::Deadline);
-    }
-    match slot.enter(slot.now()) {
-        Entry::Admitted(permit) => Ok(permit),
-        Entry::Skip(reason) => {
-            tracing::debug!(target: "backstop", target_id = %slot.id, %reason, "skipped");
-            Err(reason)
+    /// Everything before a request is sent.
+    async fn prepare(&mut self, walk: &Walk) -> Result<(Admitted<'a>, Allowance), Skip> {
+        let until = self.allowance(walk).latest;
+        if until <= Instant::now() {
+            return Err(Skip::Deadline);
         }
-        Entry::NeedsLease(request) => match timeout_at(cx.deadline, request.ask()).await {
-            Ok(answer) => answer.map_err(skip),
-            Err(_) => Err(Skip::Deadline),
-        },
-    }
-}
-
-/// An attempt that failed, hard or soft.
-struct Failed {
-    failure: Failure,
-    /// The answer that may not be used.
-    response: Option<Response>,
-    /// How long a timed-out attempt was given, and whether that was the target's own limit.
-    allowed: Duration,
-}
-
-async fn attempt(
-    cx: &Cx<'_>,
-    slot: &Slot,
-    overlay: &Overlay,
-    number: u32,
-    progress: Progress,
-) -> Result<(Response, Vec<Change>), Failed> {
-    let started = Instant::now();
-    let until = started.checked_add(slot.target.timeout).map_or(cx.deadline, |own| own.min(cx.deadline));
-    let allowed = until.duration_since(started);
-    let failed = |failure, response| Failed { failure, response, allowed };
-    let attempt = Attempt {
-        model: &slot.target.model,
-        request: cx.request,
-        overlay,
-        number,
-        call_id: cx.call_id,
-        deadline: Some(until),
-        progress,
-    };
-    let response = match timeout_at(until, slot.target.provider.complete(&attempt)).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(error)) => return Err(failed(error.into(), None)),
-        Err(_) => return Err(failed(timed_out(&attempt, slot, allowed).into(), None)),
-    };
-    match judge(cx, slot, &response).await {
-        Ok(changes) => Ok((response, changes)),
-        Err(failure) => Err(failed(failure, Some(response))),
-    }
-}
-
-fn timed_out(attempt: &Attempt<'_>, slot: &Slot, allowed: Duration) -> ProviderError {
-    let message = if allowed < slot.target.timeout {
-        format!("no complete answer in the {} that the deadline left", Human(allowed))
-    } else {
-        format!("no complete answer in {}", Human(allowed))
-    };
-    ProviderError::new(FailureKind::Timeout, message).with_stage(attempt.progress.stage())
-}
-
-/// The vendor's signals first, then the chain's checks, then the caller's validator.
-async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Result<Vec<Change>, Failure> {
-    baseline(cx.request, response)?;
-    let changes = Changes::default();
-    let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);
-    let judged = timeout_at(cx.deadline, async {
-        for check in &cx.chain.checks {
-            check.check(candidate).await?;
+        let admitted = self.admit(until).await?;
+        if self.hedge && self.tries.number == 0 && admitted.permit.is_probe() {
+            return Err(Skip::BreakerOpen { retry_in: None });
         }
-        cx.judge.judge(candidate).await
-    });
-    match judged.await {
-        Ok(Ok(())) => Ok(changes.take()),
-        Ok(Err(rejection)) => Err(rejection.into()),
-        Err(_) => Err(Rejection::new("the validator ran past the deadline").into()),
+        // Anew: waiting for a place has taken time.
+        let allowance = self.allowance(walk);
+        if allowance.allowed.is_zero() { Err(Skip::Deadline) } else { Ok((admitted, allowance)) }
     }
-}
 
-/// What belongs to an attempt that has just failed.
-struct Attempted<'a> {
-    cx: &'a Cx<'a>,
-    slot: &'a Slot,
-    index: usize,
-    permit: Permit,
-    line: AttemptLine,
-}
-
-/// Tells the breaker, decides, closes gates, and closes the line of the report.
-fn conclude(attempted: Attempted<'_>, walk: &mut Walk, tries: &mut Tries, failed: &Failed) -> Decision {
-    let Attempted { cx, slot, index, permit, line } = attempted;
-    let (failure, kind) = (&failed.failure, failed.failure.kind());
-    let policy = cx.policy(slot);
-    let rule = policy.rule(kind);
-    let outcome = breaker_outcome(rule, failed, slot, line.started().elapsed());
-    let probe = permit.is_probe() && outcome != Outcome::Success;
-    permit.settle(outcome);
-    if matches!(kind, FailureKind::Refused | FailureKind::Filtered) {
-        walk.declines += 1;
-    }
-    let now = slot.now();
-    let around = Around {
-        rule,
-        time_left: cx.time_left(),
-        max_retry_after: cx.chain.max_retry_after,
-        breaker_admits: slot.breaker.admits_at(now).is_ok(),
-        probe,
-        larger_context_ahead: larger_context_ahead(cx, index, slot),
-        declines: walk.declines,
-        max_declines: policy.get_max_declines(),
-    };
-    let response = failed.response.as_ref();
-    let decision = tries.after(slot, cx.request, failure, response, &around, &mut walk.rng);
-    if kind == FailureKind::ContextTooLong {
-        walk.context_too_long(slot.capabilities.context_window);
-    }
-    let newly = decision.gate.is_none_or(|gate| slot.close(gate, kind, now));
-    if rule.alert && newly {
-        tracing::error!(
-            target: "backstop::alert",
-            target_id = %slot.id, call_id = %cx.call_id, %kind, "{failure}"
+    async fn attempt(&mut self, walk: &mut Walk, admitted: Admitted<'a>, allowance: Allowance) -> Tried {
+        let (cx, slot) = (self.cx, self.slot);
+        walk.asks(slot);
+        self.tries.begin();
+        if let Some(probing) = self.probing {
+            probing.store(admitted.permit.is_probe(), Ordering::Relaxed);
+        }
+        let progress = Progress::default();
+        let line = cx.ledger.open(Opening {
+            target: &slot.id,
+            member: admitted.number,
+            number: self.tries.number,
+            hedge: self.hedge,
+            wait: std::mem::take(&mut self.tries.wait),
+            allowed: allowance.allowed,
+            limited_by: allowance.limited_by,
+            remedies: &self.tries.remedies,
+            progress: progress.clone(),
+        });
+        let span = tracing::info_span!(
+            target: "backstop", "attempt", target = %slot.id, number = self.tries.number
         );
+        let differs = (self.tries.number, &self.tries.overlay);
+        let tried = send(cx, slot, admitted.member, differs, &allowance, progress).instrument(span).await;
+        match tried {
+            Ok((response, changes)) => {
+                admitted.usage(slot, response.usage);
+                admitted.permit.settle(Outcome::Success);
+                line.served(&response);
+                Tried::Served(Box::new(response), changes)
+            }
+            Err(failed) => {
+                let usage = failed.response.as_ref().and_then(|response| response.usage);
+                admitted.usage(slot, usage);
+                let disposition = conclude(self, walk, admitted, line, &failed);
+                Tried::Failed(failed.failure, disposition)
+            }
+        }
     }
-    line.failed(Ending { failure, response, decision, alert: rule.alert });
-    decision
+
+    /// How long an attempt that begins now may take.
+    fn allowance(&mut self, walk: &Walk) -> Allowance {
+        let now = Instant::now();
+        let (timeout, by) = self.slot.timeout(self.cx.task());
+        let latest = if self.tries.number == 0 && self.has_plenty(timeout) {
+            self.cx.deadline
+        } else {
+            let kept = self.kept(walk);
+            self.cx.deadline.checked_sub(kept).unwrap_or(self.cx.deadline)
+        };
+        let left = latest.saturating_duration_since(now);
+        let (allowed, limited_by) = if timeout <= left {
+            (timeout, by)
+        } else if latest < self.cx.deadline {
+            (left, LimitedBy::TargetsToCome)
+        } else {
+            (left, LimitedBy::Deadline)
+        };
+        Allowance { until: now + allowed, latest, allowed, limited_by, timeout }
+    }
+
+    /// Whether the first attempt fits in even if every target to come is to be asked, which need not be known then.
+    fn has_plenty(&self, timeout: Duration) -> bool {
+        let (cx, after) = (self.cx, self.position + 1);
+        let all = cx.order.positions().skip(after).filter_map(|position| cx.slot(position));
+        let kept = plan::kept(self.left, cx.chain.kept_share, all.map(|slot| slot.target.timeout));
+        timeout <= cx.time_left().saturating_sub(kept)
+    }
+
+    /// How much time is kept for the targets to come that could be asked. Settled once for a visit: a share of what
+    /// is left after each attempt would leave less and less.
+    pub(crate) fn kept(&mut self, walk: &Walk) -> Duration {
+        if let Some(kept) = self.kept {
+            return kept;
+        }
+        let cx = self.cx;
+        let following = cx.order.positions().skip(self.position + 1).filter_map(|position| {
+            let slot = cx.slot(position)?;
+            let asked = walk.passes_over(cx.options, cx.request, position, slot).is_none()
+                && slot.admits(slot.now()).is_ok();
+            asked.then_some(slot.target.timeout)
+        });
+        let kept = plan::kept(self.left, cx.chain.kept_share, following);
+        self.kept = Some(kept);
+        kept
+    }
 }
 
-fn breaker_outcome(rule: Rule, failed: &Failed, slot: &Slot, took: Duration) -> Outcome {
-    let error = failed.failure.as_hard();
-    let status = error.and_then(ProviderError::status);
-    let counts = match failed.failure.kind() {
-        // Cut short by the caller's deadline, a timeout says little about the provider.
-        FailureKind::Timeout => failed.allowed.max(took) >= slot.target.timeout / 2,
-        FailureKind::Connect => !error.is_some_and(ProviderError::is_stale),
-        _ => true,
-    };
-    match rule.breaker {
-        BreakerEffect::Success => Outcome::Success,
-        BreakerEffect::Failure if counts => Outcome::Failure { retry_after: failed.failure.retry_after() },
-        BreakerEffect::ByStatus if status.is_some_and(|status| status >= 500) => Outcome::FAILURE,
-        BreakerEffect::Failure | BreakerEffect::ByStatus | BreakerEffect::Neutral => Outcome::Neutral,
-    }
-}
-
-/// Whether a target follows that may take a longer prompt than this one.
-fn larger_context_ahead(cx: &Cx<'_>, index: usize, slot: &Slot) -> bool {
-    let here = slot.capabilities.context_window;
-    let ahead = cx.chain.slots.iter().skip(index + 1).map(|next| next.capabilities.context_window);
-    let mut ahead = ahead.filter(|_| !cx.options.no_failover && cx.options.only.is_none());
-    ahead.any(|window| match (here, window) {
-        (Some(here), Some(window)) => window > here,
-        (None, _) | (_, None) => true,
-    })
+/// How an attempt ended.
+enum Tried {
+    Served(Box<Response>, Vec<Change>),
+    Failed(Failure, Disposition),
 }

@@ -1,21 +1,24 @@
-//! A target inside a chain, with its breaker, gates and latch: who may be asked now.
+//! A target inside a chain: its members, its limits, and whether it is switched on.
 
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
+use super::{
+    bulkhead::{Bulkhead, Gauge},
+    member::{Entry, Member},
+};
 use crate::{
-    breaker::{Admission, Breaker, BreakerKey, LeaseRequest, Permit, RejectReason, Rejected},
     capabilities::Capabilities,
     error::FailureKind,
-    gate::Gate,
     message::Part,
-    policy,
-    provider::CredentialId,
-    registry::{Credential, CredentialKey, GateKey, Registry},
-    report::Skip,
+    registry::Registry,
+    report::{LimitedBy, Skip},
     request::Request,
     target::{Target, TargetId},
 };
@@ -24,43 +27,38 @@ pub(crate) struct Slot {
     pub(crate) id: TargetId,
     pub(crate) target: Target,
     pub(crate) capabilities: Capabilities,
-    pub(crate) breaker: Arc<Breaker>,
+    /// More than one for a pool, never none.
+    pub(crate) members: Box<[Member]>,
+    pub(crate) load: Arc<Gauge>,
+    pub(crate) bulkhead: Option<Bulkhead>,
+    #[cfg(feature = "rate-limit")]
+    pub(crate) rates: crate::rate_limit::RateLimit,
+    #[cfg(feature = "adaptive")]
+    pub(crate) latencies: Option<crate::latency::Latencies>,
+    off: AtomicBool,
+    turn: AtomicUsize,
     registry: Registry,
-    standing: Mutex<Standing>,
-}
-
-/// What is remembered of the credential that the provider has now.
-struct Standing {
-    credential_id: CredentialId,
-    credential: Arc<Credential>,
-    gate: Arc<Gate>,
-}
-
-impl Standing {
-    fn look_up(target: &Target, registry: &Registry, credential_id: CredentialId) -> Self {
-        let key = CredentialKey::new(target.provider.instance().as_ref(), credential_id);
-        let gate = registry.gate(&GateKey::new(key.clone(), target.model.as_ref()));
-        Self { credential_id, credential: registry.credential(&key), gate }
-    }
-}
-
-/// Whether an attempt may begin.
-pub(crate) enum Entry {
-    Admitted(Permit),
-    /// Processes that share the breaker must agree on who probes.
-    NeedsLease(LeaseRequest),
-    Skip(Skip),
 }
 
 impl Slot {
-    pub(crate) fn new(target: Target, registry: &Registry) -> Self {
-        let key = BreakerKey::new(target.provider.instance().as_ref(), target.group());
-        let credential_id = target.provider.credential();
+    pub(crate) fn new(target: Target, registry: &Registry, watched: bool) -> Self {
+        let known =
+            target.providers.first().map_or(Capabilities::unknown(), |it| it.capabilities(&target.model));
+        let members = target.providers.iter().map(|provider| Member::new(provider, &target, registry));
+        let _ = watched;
         Self {
             id: target.id(),
-            capabilities: target.provider.capabilities(&target.model).overlaid(target.capabilities),
-            breaker: registry.breaker(&key),
-            standing: Mutex::new(Standing::look_up(&target, registry, credential_id)),
+            capabilities: known.overlaid(target.capabilities),
+            members: members.collect(),
+            load: Arc::default(),
+            bulkhead: target.max_in_flight.map(Bulkhead::new),
+            #[cfg(feature = "rate-limit")]
+            rates: crate::rate_limit::RateLimit::new(target.rates, registry.clock()),
+            #[cfg(feature = "adaptive")]
+            latencies: (watched || target.adaptive.is_some())
+                .then(|| crate::latency::Latencies::new(Arc::clone(registry.clock()))),
+            off: AtomicBool::new(false),
+            turn: AtomicUsize::new(0),
             registry: registry.clone(),
             target,
         }
@@ -70,52 +68,97 @@ impl Slot {
         self.registry.now()
     }
 
-    /// Credential first, then the model's gate, then the breaker: a permit is only taken when it will be used.
-    pub(crate) fn enter(&self, now: Instant) -> Entry {
-        if let Err(skip) = self.gates_open(now) {
-            return Entry::Skip(skip);
-        }
-        match self.breaker.admit_at(now) {
-            Admission::Admitted(permit) => Entry::Admitted(permit),
-            Admission::NeedsLease(request) => Entry::NeedsLease(request),
-            Admission::Rejected(rejected) => Entry::Skip(skip(rejected)),
-        }
+    pub(crate) fn is_on(&self) -> bool {
+        !self.off.load(Ordering::Relaxed)
     }
 
-    fn gates_open(&self, now: Instant) -> Result<(), Skip> {
-        let standing = self.standing();
-        if standing.credential.latch().get().is_some() {
-            return Err(Skip::CredentialLatched);
-        }
-        let closed = [standing.credential.gate().remaining(now), standing.gate.remaining(now)];
-        match closed.into_iter().flatten().max() {
-            Some(retry_in) => Err(Skip::GateClosed { retry_in }),
-            None => Ok(()),
-        }
+    pub(crate) fn switch(&self, on: bool) {
+        self.off.store(!on, Ordering::Relaxed);
     }
 
-    /// Closes a gate or latches the credential. True unless it was so already.
-    pub(crate) fn close(&self, gate: policy::Gate, kind: FailureKind, now: Instant) -> bool {
-        let standing = self.standing();
-        let (gate, wait) = match gate {
-            policy::Gate::Latch => return standing.credential.latch().latch(kind),
-            policy::Gate::Model(wait) => (&*standing.gate, wait),
-            policy::Gate::Credential(wait) => (standing.credential.gate(), wait),
-        };
-        let newly = gate.remaining(now).is_none();
-        gate.close_for(wait, now);
-        newly
+    /// A permit of the member with the fewest attempts under way among those that may be asked.
+    pub(crate) fn enter(&self, now: Instant, choice: &Choice) -> Result<(&Member, Entry), Skip> {
+        if let ([only], false) = (&*self.members, choice.is_spent(0)) {
+            return match only.enter(now) {
+                Entry::Skip(skip) => Err(skip),
+                entry => Ok((only, entry)),
+            };
+        }
+        let mut soonest = None;
+        for index in self.by_load(choice) {
+            let Some(member) = self.members.get(index) else { continue };
+            match member.enter(now) {
+                Entry::Skip(skip) => soonest = Some(sooner(soonest, skip)),
+                entry => return Ok((member, entry)),
+            }
+        }
+        Err(soonest.unwrap_or(Skip::BreakerOpen { retry_in: None }))
     }
 
-    /// When it may be asked again, if something keeps it away now and that ends by itself.
+    /// Whether any member may be asked, without taking anything.
+    pub(crate) fn admits(&self, now: Instant) -> Result<(), Skip> {
+        let mut soonest = None;
+        for member in &self.members {
+            match member.admits(now) {
+                Ok(()) => return Ok(()),
+                Err(skip) => soonest = Some(sooner(soonest, skip)),
+            }
+        }
+        Err(soonest.unwrap_or(Skip::BreakerOpen { retry_in: None }))
+    }
+
+    /// Members in the order of being asked.
+    fn by_load(&self, choice: &Choice) -> Vec<usize> {
+        let count = self.members.len();
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let mut order: Vec<_> =
+            (0..count).map(|step| turn.wrapping_add(step) % count.max(1)).collect();
+        order.retain(|index| !choice.is_spent(*index));
+        order.sort_by_key(|index| {
+            let load = self.members.get(*index).map_or(usize::MAX, |member| member.load.now());
+            (choice.failed == Some(*index), load)
+        });
+        order
+    }
+
+    /// Whether another member than the one that failed should be asked before the next target is.
+    pub(crate) fn has_better(&self, now: Instant, choice: &Choice, failed: &Member, kind: FailureKind) -> bool {
+        let unspent = self.members.iter().enumerate().filter(|(index, _)| !choice.is_spent(*index));
+        unspent.into_iter().any(|(_, other)| other.may_do_better(failed, kind) && other.admits(now).is_ok())
+    }
+
+    /// Where a member stands in the pool.
+    pub(crate) fn position(&self, member: &Member) -> Option<usize> {
+        self.members.iter().position(|other| std::ptr::eq(other, member))
+    }
+
+    /// When it may be asked again, if something keeps all members away now and that ends by itself.
     pub(crate) fn back_in(&self, now: Instant) -> Option<Duration> {
-        let gate = match self.gates_open(now) {
-            Err(Skip::GateClosed { retry_in }) => Some(retry_in),
-            Err(_) => return None,
-            Ok(()) => None,
-        };
-        let breaker = self.breaker.admits_at(now).err().and_then(|rejected| rejected.retry_in);
-        gate.max(breaker)
+        if !self.is_on() || self.admits(now).is_ok() {
+            return None;
+        }
+        self.members.iter().filter_map(|member| member.back_in(now)).min()
+    }
+
+    /// The longest time for one attempt, and which setting says so.
+    pub(crate) fn timeout(&self, task: Option<&str>) -> (Duration, LimitedBy) {
+        let _ = task;
+        #[cfg(feature = "adaptive")]
+        if let (Some(adaptive), Some(latencies)) = (&self.target.adaptive, &self.latencies) {
+            if let Some(timeout) = adaptive.of(latencies, task, self.target.timeout) {
+                return (timeout, LimitedBy::AdaptiveTimeout);
+            }
+        }
+        (self.target.timeout, LimitedBy::Timeout)
+    }
+
+    /// Notes how long an answer took, or how long one was waited for in vain.
+    pub(crate) fn took(&self, task: Option<&str>, latency: Duration) {
+        let _ = (task, latency);
+        #[cfg(feature = "adaptive")]
+        if let Some(latencies) = &self.latencies {
+            latencies.record(task, latency);
+        }
     }
 
     /// What the request needs and the model is known not to have.
@@ -135,21 +178,32 @@ impl Slot {
         }
         None
     }
+}
 
-    /// The credential's standing; looked up anew if the provider has another key than last time.
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        let credential_id = self.target.provider.credential();
-        if credential_id != standing.credential_id {
-            *standing = Standing::look_up(&self.target, &self.registry, credential_id);
-        }
-        standing
+/// What a call knows against the members of a pool.
+#[derive(Default)]
+pub(crate) struct Choice {
+    /// Not to be asked again.
+    pub(crate) spent: Vec<usize>,
+    /// Failed last, so any other comes before it.
+    pub(crate) failed: Option<usize>,
+}
+
+impl Choice {
+    fn is_spent(&self, index: usize) -> bool {
+        self.spent.contains(&index)
     }
 }
 
-pub(crate) fn skip(rejected: Rejected) -> Skip {
-    match (rejected.reason, rejected.retry_in) {
-        (RejectReason::Throttled, Some(retry_in)) => Skip::GateClosed { retry_in },
-        (_, retry_in) => Skip::BreakerOpen { retry_in },
+/// The reason that ends sooner stands for the whole pool.
+fn sooner(one: Option<Skip>, other: Skip) -> Skip {
+    let wait = |skip: &Skip| match skip {
+        Skip::BreakerOpen { retry_in } => retry_in.unwrap_or(Duration::MAX),
+        Skip::GateClosed { retry_in } => *retry_in,
+        _ => Duration::MAX,
+    };
+    match one {
+        Some(one) if wait(&one) <= wait(&other) => one,
+        _ => other,
     }
 }

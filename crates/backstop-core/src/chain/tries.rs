@@ -1,12 +1,13 @@
 //! What a call remembers of its attempts at one target: counts, the overlay, the schedule of waits.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use fastrand::Rng;
 
 use super::slot::Slot;
 use crate::{
     attempt::Overlay,
+    budget::{RetryBudget, RetryToken},
     error::{Failure, FailureKind},
     message::Message,
     policy::{Decision, DecisionContext, Disposition, Remedy, Rule, decide},
@@ -19,12 +20,24 @@ use crate::{
 pub(crate) struct Around {
     pub(crate) rule: Rule,
     pub(crate) time_left: Duration,
+    pub(crate) time_kept: Duration,
     pub(crate) max_retry_after: Duration,
     pub(crate) breaker_admits: bool,
     pub(crate) probe: bool,
     pub(crate) larger_context_ahead: bool,
     pub(crate) declines: u32,
     pub(crate) max_declines: Option<u32>,
+}
+
+/// An attempt that has failed.
+pub(crate) struct Happened<'a> {
+    pub(crate) slot: &'a Slot,
+    pub(crate) request: &'a Request,
+    pub(crate) failure: &'a Failure,
+    /// The answer that may not be used.
+    pub(crate) answer: Option<&'a Response>,
+    /// Pays for asking the same provider again.
+    pub(crate) budget: &'a Arc<RetryBudget>,
 }
 
 #[derive(Default)]
@@ -38,27 +51,52 @@ pub(crate) struct Tries {
     reasks: u8,
     by_kind: Vec<(FailureKind, u8)>,
     schedule: Option<Schedule>,
+    /// Pays for the attempt that comes, or that is under way.
+    token: Option<RetryToken>,
+    /// Attempts at the present member of a pool.
+    here: u32,
 }
 
 impl Tries {
+    /// No attempts yet; the first is paid for if it begins beside another target's.
+    pub(crate) fn new(hedge: Option<RetryToken>) -> Self {
+        Self { token: hedge, ..Self::default() }
+    }
+
+    /// Whether no attempt was made here.
+    pub(crate) fn is_first(&self) -> bool {
+        self.here == 0
+    }
+
+    /// An attempt begins.
+    pub(crate) fn begin(&mut self) {
+        self.number += 1;
+        self.here += 1;
+        if let Some(token) = &mut self.token {
+            token.sent();
+        }
+    }
+
+    /// Another member of the pool has its own counts. What was changed about the request stays: the model is the
+    /// same.
+    pub(crate) fn renew(&mut self) {
+        (self.retries, self.here, self.wait) = (0, 0, Duration::ZERO);
+        self.by_kind.clear();
+        (self.schedule, self.token) = (None, None);
+    }
+
     /// Decides what a failure leads to, and prepares the next attempt if that is a retry.
-    pub(crate) fn after(
-        &mut self,
-        slot: &Slot,
-        request: &Request,
-        failure: &Failure,
-        answer: Option<&Response>,
-        around: &Around,
-        rng: &mut Rng,
-    ) -> Decision {
+    pub(crate) fn after(&mut self, happened: &Happened<'_>, around: &Around, rng: &mut Rng) -> Decision {
+        let (slot, failure) = (happened.slot, happened.failure);
         let kind = failure.kind();
+        self.token = None;
         let proposed = match failure {
             Failure::Hard(error) => error.remedy(),
             Failure::Soft(rejection) => rejection.remedy(),
         };
         let mut cx = DecisionContext::new(kind, around.rule);
         cx.remedy = proposed.unwrap_or(around.rule.remedy);
-        let change = self.change(cx.remedy, slot, request, failure, answer);
+        let change = self.change(cx.remedy, happened);
         cx.remedy_possible = change.is_some();
         cx.stale = failure.as_hard().is_some_and(|error| error.is_stale());
         (cx.retries_used, cx.max_retries) = (self.retries, slot.target.retry.get_retries());
@@ -67,30 +105,45 @@ impl Tries {
         cx.retry_after = failure.retry_after();
         (cx.jitter, cx.max_retry_after) = (rng.f64() * 0.1, around.max_retry_after);
         cx.server_retry = failure.as_hard().and_then(|error| error.server_retry());
-        (cx.time_left, cx.breaker_admits, cx.probe) = (around.time_left, around.breaker_admits, around.probe);
+        (cx.time_left, cx.time_kept) = (around.time_left, around.time_kept);
+        (cx.breaker_admits, cx.probe) = (around.breaker_admits, around.probe);
         cx.larger_context_ahead = around.larger_context_ahead;
         (cx.declines, cx.max_declines) = (around.declines, around.max_declines);
         if around.rule.disposition == Disposition::Retry && !kind.is_soft() && cx.remedy == Remedy::Nothing {
             cx.backoff = self.schedule.get_or_insert_with(|| slot.target.retry.start()).next(rng);
         }
-        let decision = decide(&cx);
+        let free = cx.stale && cx.kind_retries_used == 0;
+        let decision = self.decide_and_pay(cx, free, happened.budget);
         if decision.disposition == Disposition::Retry {
-            self.count(kind, decision.remedy, cx.stale && cx.kind_retries_used == 0);
+            self.count(kind, decision.remedy, free);
             self.wait = decision.delay;
             self.apply(change);
         }
         decision
     }
 
+    /// A retry that nothing else forbids is paid for, so that the budget hears of no other.
+    fn decide_and_pay(
+        &mut self,
+        mut cx: DecisionContext,
+        free: bool,
+        budget: &Arc<RetryBudget>,
+    ) -> Decision {
+        let decision = decide(&cx);
+        if decision.disposition != Disposition::Retry || decision.remedy != Remedy::Nothing || free {
+            return decision;
+        }
+        self.token = budget.withdraw();
+        if self.token.is_some() {
+            return decision;
+        }
+        cx.budget_left = false;
+        decide(&cx)
+    }
+
     /// How the next request would differ, or `None` if that remedy is not to be had.
-    fn change(
-        &self,
-        remedy: Remedy,
-        slot: &Slot,
-        request: &Request,
-        failure: &Failure,
-        answer: Option<&Response>,
-    ) -> Option<NextRequest> {
+    fn change(&self, remedy: Remedy, happened: &Happened<'_>) -> Option<NextRequest> {
+        let Happened { slot, request, failure, answer, .. } = *happened;
         match remedy {
             Remedy::Nothing => Some(NextRequest::Same),
             Remedy::Feedback => match (failure, answer) {

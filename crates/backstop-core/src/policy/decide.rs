@@ -50,6 +50,8 @@ pub struct DecisionContext {
     pub server_retry: Option<bool>,
     /// Time until the deadline of the call.
     pub time_left: Duration,
+    /// How much of it is kept for the targets still to come.
+    pub time_kept: Duration,
     /// Whether the breaker would admit another attempt.
     pub breaker_admits: bool,
     /// Whether the retry budget allows another attempt.
@@ -85,6 +87,7 @@ impl DecisionContext {
             max_retry_after: Duration::from_secs(2),
             server_retry: None,
             time_left: Duration::MAX,
+            time_kept: Duration::ZERO,
             breaker_admits: true,
             budget_left: true,
             probe: false,
@@ -164,6 +167,13 @@ pub enum Why {
         /// What the wait needs.
         needed: Duration,
     },
+    /// The wait would use up the time that is kept for the targets still to come.
+    TimeIsKept {
+        /// What is left for this target.
+        left: Duration,
+        /// What the wait needs.
+        needed: Duration,
+    },
     /// No target with a larger context window follows.
     NoLargerContext,
     /// Enough targets have declined.
@@ -188,6 +198,9 @@ impl fmt::Display for Why {
             }
             Self::DeadlineTooClose { left, needed } => {
                 write!(f, "{} needed, {} left", Human(*needed), Human(*left))
+            }
+            Self::TimeIsKept { left, needed } => {
+                write!(f, "{} needed, {} left before the next targets' time", Human(*needed), Human(*left))
             }
             Self::NoLargerContext => f.write_str("no larger context follows"),
             Self::TooManyDeclines => f.write_str("too many declines"),
@@ -243,12 +256,16 @@ fn retry(cx: &DecisionContext) -> Result<(Duration, Why), Why> {
     if !cx.breaker_admits {
         return Err(Why::BreakerOpen);
     }
-    if !cx.budget_left && cx.remedy == Remedy::Nothing {
+    if !cx.budget_left && !free && cx.remedy == Remedy::Nothing {
         return Err(Why::BudgetEmpty);
     }
     let delay = if free { Duration::ZERO } else { wait(cx)? };
     if delay >= cx.time_left {
         return Err(Why::DeadlineTooClose { left: cx.time_left, needed: delay });
+    }
+    let left = cx.time_left.saturating_sub(cx.time_kept);
+    if delay >= left {
+        return Err(Why::TimeIsKept { left, needed: delay });
     }
     Ok((delay, if free { Why::StaleConnection } else { Why::Policy }))
 }
@@ -349,7 +366,7 @@ mod tests {
     #[test]
     fn every_obstacle_turns_a_retry_into_leaving_with_its_reason() {
         type Change = fn(&mut DecisionContext);
-        let cases: [(Change, Why); 8] = [
+        let cases: [(Change, Why); 9] = [
             (|cx| cx.retries_used = 1, Why::RetriesUsedUp),
             (|cx| cx.server_retry = Some(false), Why::ServerForbids),
             (|cx| cx.budget_left = false, Why::BudgetEmpty),
@@ -360,6 +377,10 @@ mod tests {
             (
                 |cx| (cx.backoff, cx.time_left) = (Some(ms(10)), ms(10)),
                 Why::DeadlineTooClose { left: ms(10), needed: ms(10) },
+            ),
+            (
+                |cx| (cx.backoff, cx.time_left, cx.time_kept) = (Some(ms(10)), ms(30), ms(20)),
+                Why::TimeIsKept { left: ms(10), needed: ms(10) },
             ),
         ];
         for (change, why) in cases {
@@ -374,7 +395,7 @@ mod tests {
     #[test]
     fn a_stale_connection_is_retried_once_for_free() {
         let mut cx = context(FailureKind::Connect);
-        (cx.stale, cx.max_retries) = (true, 0);
+        (cx.stale, cx.max_retries, cx.budget_left) = (true, 0, false);
         assert_eq!(decide(&cx).why, Why::StaleConnection);
         cx.kind_retries_used = 1;
         assert_eq!(decide(&cx).disposition, Disposition::FailOver);

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
+use super::{AttemptOutcome, AttemptRecord, LimitedBy, Report, Skip, SkipRecord};
 use crate::{
     attempt::Progress,
     error::Failure,
@@ -52,9 +52,13 @@ impl Ledger {
         let now = Instant::now();
         let record = AttemptRecord {
             target: opening.target.clone(),
+            member: opening.member,
             number: opening.number,
+            hedge: opening.hedge,
             at: now.duration_since(self.0.started),
             wait: opening.wait,
+            allowed: opening.allowed,
+            limited_by: opening.limited_by,
             latency: Duration::ZERO,
             outcome: AttemptOutcome::Cancelled,
             remedies: opening.remedies.to_vec(),
@@ -101,8 +105,12 @@ impl Ledger {
 /// What is known of an attempt when it begins.
 pub(crate) struct Opening<'a> {
     pub(crate) target: &'a TargetId,
+    pub(crate) member: Option<u32>,
     pub(crate) number: u32,
+    pub(crate) hedge: bool,
     pub(crate) wait: Duration,
+    pub(crate) allowed: Duration,
+    pub(crate) limited_by: LimitedBy,
     pub(crate) remedies: &'a [Remedy],
     pub(crate) progress: Progress,
 }

@@ -43,8 +43,11 @@ pub struct Report {
     /// Who gave the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served_by: Option<TargetId>,
-    /// The answer did not come from the first target.
+    /// The answer did not come from the target that the call began with.
     pub used_fallback: bool,
+    /// The call began at the chain's canary.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub canary: bool,
     /// From the first poll to the end.
     pub elapsed: Duration,
     /// Tokens of all attempts.
@@ -79,12 +82,24 @@ impl Report {
 pub struct AttemptRecord {
     /// Who was asked.
     pub target: TargetId,
+    /// Which member of the target's pool, from 1; none if it is no pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<u32>,
     /// Which attempt at this target, from 1.
     pub number: u32,
+    /// It began beside an attempt at another target that was slow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hedge: bool,
     /// When it began, from the start of the call.
     pub at: Duration,
     /// How long was waited before it.
     pub wait: Duration,
+    /// How long it was given at most.
+    #[serde(default)]
+    pub allowed: Duration,
+    /// What kept it from being given more.
+    #[serde(default)]
+    pub limited_by: LimitedBy,
     /// How long it took.
     pub latency: Duration,
     /// How it ended.
@@ -133,6 +148,22 @@ impl AttemptRecord {
             AttemptOutcome::Served | AttemptOutcome::Cancelled => None,
         }
     }
+}
+
+/// What limited the time of an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LimitedBy {
+    /// The target's timeout.
+    #[default]
+    Timeout,
+    /// The target's timeout as adapted to what it takes lately.
+    AdaptiveTimeout,
+    /// The deadline of the call.
+    Deadline,
+    /// The time that is kept for the targets still to come.
+    TargetsToCome,
 }
 
 /// How an attempt ended.
@@ -184,6 +215,25 @@ pub enum Skip {
     CredentialLatched,
     /// The deadline of the call has come.
     Deadline,
+    /// It was switched off at run time.
+    Disabled,
+    /// Too many of its answers to this task were of no use lately.
+    Quality {
+        /// When it may be asked again, if that is known.
+        retry_in: Option<Duration>,
+    },
+    /// As many attempts as it may have are under way.
+    BulkheadFull {
+        /// How long a place was waited for.
+        waited: Duration,
+    },
+    /// Its own limit of requests or tokens a minute is reached.
+    RateLimit {
+        /// When it would have room again.
+        retry_in: Duration,
+    },
+    /// It would have been asked beside a slow one, but the retry budget of its provider is empty.
+    HedgeNotPaid,
     /// It cannot do what the request needs.
     Unsupported {
         /// What it cannot do.

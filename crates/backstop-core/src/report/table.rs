@@ -19,6 +19,9 @@ impl fmt::Display for Report {
             })
             .collect();
         write!(f, "call {}", self.call_id)?;
+        if self.canary {
+            f.write_str(" (canary)")?;
+        }
         match &self.served_by {
             Some(target) if self.used_fallback => writeln!(f, ": served by {target} (fallback)")?,
             Some(target) => writeln!(f, ": served by {target}")?,
@@ -62,12 +65,14 @@ impl AttemptRecord {
             AttemptOutcome::Failed { message, .. } => shorten(message, 90),
             AttemptOutcome::Cancelled => "cancelled".to_owned(),
         };
+        let member = self.member.map(|member| format!("#{member}")).unwrap_or_default();
+        let hedge = if self.hedge { " hedge" } else { "" };
         let then = self.decision.map(|decision| decision.to_string()).unwrap_or_default();
         let alert = if self.alert { " [alert]" } else { "" };
         [
             Human(self.at).to_string(),
-            self.target.to_string(),
-            format!("{}{remedies}", self.number),
+            format!("{}{member}", self.target),
+            format!("{}{remedies}{hedge}", self.number),
             Human(self.latency).to_string(),
             outcome,
             then + alert,
@@ -91,6 +96,14 @@ impl fmt::Display for Skip {
             Self::GateClosed { retry_in } => write!(f, "gate closed, for {}", Human(*retry_in)),
             Self::CredentialLatched => f.write_str("credential was rejected"),
             Self::Deadline => f.write_str("deadline"),
+            Self::Disabled => f.write_str("switched off"),
+            Self::Quality { retry_in: Some(wait) } => {
+                write!(f, "too many useless answers to this task, for {}", Human(*wait))
+            }
+            Self::Quality { retry_in: None } => f.write_str("too many useless answers to this task"),
+            Self::BulkheadFull { waited } => write!(f, "full, waited {}", Human(*waited)),
+            Self::RateLimit { retry_in } => write!(f, "own rate limit, for {}", Human(*retry_in)),
+            Self::HedgeNotPaid => f.write_str("no hedge, retry budget empty"),
             Self::Unsupported { what } => write!(f, "does not support {what}"),
             Self::ContextTooSmall { window: Some(tokens) } => {
                 write!(f, "context of {tokens} tokens too small")

@@ -1,0 +1,108 @@
+//! What has to be had before a request may be sent: a place, room under the limits, a breaker's permit.
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    bulkhead::{Counted, Place},
+    member::{Entry, Member, skip},
+    serve::Visit,
+    slot::Slot,
+};
+use crate::{breaker::Permit, budget::InFlight, report::Skip, response::Usage};
+
+/// Leave to send one request. All of it is given back by being dropped.
+pub(crate) struct Admitted<'a> {
+    pub(crate) member: &'a Member,
+    /// Where the member stands in its pool, from 1.
+    pub(crate) number: Option<u32>,
+    pub(crate) permit: Permit,
+    queued: Queued,
+    _counted: (Counted, Counted),
+    _in_flight: InFlight,
+}
+
+/// What was waited for.
+#[derive(Default)]
+struct Queued {
+    /// Held, never looked at.
+    #[allow(dead_code)]
+    place: Option<Place>,
+    #[cfg(feature = "rate-limit")]
+    charge: Option<crate::rate_limit::Charge>,
+}
+
+impl Admitted<'_> {
+    /// The attempt is over and has taken this.
+    pub(crate) fn usage(&self, slot: &Slot, usage: Option<Usage>) {
+        let _ = (slot, usage, &self.queued);
+        #[cfg(feature = "rate-limit")]
+        if let Some(charge) = &self.queued.charge {
+            slot.rates.settle(charge, usage);
+        }
+    }
+}
+
+impl<'a> Visit<'a> {
+    /// The permit comes last: taken before the queue, a probe would spend its lease in there. But the question comes
+    /// first: an open circuit must not fill the queue.
+    pub(crate) async fn admit(&mut self, until: Instant) -> Result<Admitted<'a>, Skip> {
+        let slot = self.slot;
+        let queued = if slot.queues() {
+            slot.admits(slot.now())?;
+            self.queue(until).await?
+        } else {
+            Queued::default()
+        };
+        let (member, entry) = slot.enter(slot.now(), &self.choice)?;
+        let permit = match entry {
+            Entry::Admitted(permit) => permit,
+            Entry::Skip(reason) => return Err(reason),
+            Entry::NeedsLease(request) => match timeout_at(until, request.ask()).await {
+                Ok(answer) => answer.map_err(skip)?,
+                Err(_) => return Err(Skip::Deadline),
+            },
+        };
+        let position = if slot.members.len() > 1 { slot.position(member) } else { None };
+        Ok(Admitted {
+            member,
+            number: position.and_then(|position| u32::try_from(position + 1).ok()),
+            permit,
+            queued,
+            _counted: (slot.load.enter(), member.load.enter()),
+            _in_flight: member.budget.begin(self.tries.is_first()),
+        })
+    }
+
+    /// Waits for a place and for room under the limits a minute, together as long as the target says.
+    async fn queue(&mut self, until: Instant) -> Result<Queued, Skip> {
+        let (slot, began) = (self.slot, Instant::now());
+        let longest = slot.target.queue_wait.min(until.saturating_duration_since(began));
+        let mut queued = Queued::default();
+        if let Some(bulkhead) = &slot.bulkhead {
+            let place = match bulkhead.try_enter() {
+                Some(place) => Some(place),
+                None => bulkhead.enter(longest).await,
+            };
+            let waited = began.elapsed();
+            queued.place = Some(place.ok_or(Skip::BulkheadFull { waited })?);
+        }
+        #[cfg(feature = "rate-limit")]
+        if !slot.rates.is_off() {
+            let longest = longest.saturating_sub(began.elapsed());
+            let taken = slot.rates.take(self.cx.request, &self.tries.overlay, longest).await;
+            queued.charge = Some(taken.map_err(|retry_in| Skip::RateLimit { retry_in })?);
+        }
+        Ok(queued)
+    }
+}
+
+impl Slot {
+    /// Whether anything may have to be waited for.
+    fn queues(&self) -> bool {
+        #[cfg(feature = "rate-limit")]
+        if !self.rates.is_off() {
+            return true;
+        }
+        self.bulkhead.is_some()
+    }
+}

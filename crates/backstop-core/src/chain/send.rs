@@ -1,0 +1,109 @@
+//! One attempt: the request goes out, and the answer is judged.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{engine::Cx, member::Member, slot::Slot};
+use crate::{
+    attempt::{Attempt, Overlay, Progress},
+    check::baseline,
+    error::{Failure, FailureKind, ProviderError, Rejection},
+    human::Human,
+    report::LimitedBy,
+    response::Response,
+    validator::{Candidate, Change, Changes},
+};
+
+/// How long an attempt may take.
+pub(crate) struct Allowance {
+    /// When its time is over.
+    pub(crate) until: Instant,
+    /// When the time of its target is over.
+    pub(crate) latest: Instant,
+    pub(crate) allowed: Duration,
+    pub(crate) limited_by: LimitedBy,
+    /// What the target's own setting says.
+    pub(crate) timeout: Duration,
+}
+
+/// An attempt that failed, hard or soft.
+pub(crate) struct Failed {
+    pub(crate) failure: Failure,
+    /// The answer that may not be used.
+    pub(crate) response: Option<Response>,
+    /// How long it was given.
+    pub(crate) allowed: Duration,
+    /// What the target's own setting says.
+    pub(crate) timeout: Duration,
+}
+
+pub(crate) async fn send(
+    cx: &Cx<'_>,
+    slot: &Slot,
+    member: &Member,
+    differs: (u32, &Overlay),
+    allowance: &Allowance,
+    progress: Progress,
+) -> Result<(Response, Vec<Change>), Failed> {
+    let (allowed, timeout) = (allowance.allowed, allowance.timeout);
+    let failed = |failure, response| Failed { failure, response, allowed, timeout };
+    let attempt = Attempt {
+        model: &slot.target.model,
+        request: cx.request,
+        overlay: differs.1,
+        number: differs.0,
+        call_id: cx.call_id,
+        deadline: Some(allowance.until),
+        progress,
+    };
+    let began = Instant::now();
+    let response = match timeout_at(allowance.until, member.provider.complete(&attempt)).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) => return Err(failed(error.into(), None)),
+        Err(_) => {
+            if matches!(allowance.limited_by, LimitedBy::Timeout | LimitedBy::AdaptiveTimeout) {
+                slot.took(cx.task(), allowed);
+            }
+            return Err(failed(timed_out(&attempt, allowance).into(), None));
+        }
+    };
+    slot.took(cx.task(), began.elapsed());
+    match judge(cx, slot, &response).await {
+        Ok(changes) => Ok((response, changes)),
+        Err(failure) => Err(failed(failure, Some(response))),
+    }
+}
+
+fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {
+    let allowed = Human(allowance.allowed);
+    let message = match allowance.limited_by {
+        LimitedBy::Timeout => format!("no complete answer in {allowed}"),
+        LimitedBy::AdaptiveTimeout => {
+            format!("no complete answer in {allowed}, long for what the target takes lately")
+        }
+        LimitedBy::Deadline => format!("no complete answer in the {allowed} that the deadline left"),
+        LimitedBy::TargetsToCome => {
+            format!("no complete answer in {allowed}; the rest is kept for the targets to come")
+        }
+    };
+    ProviderError::new(FailureKind::Timeout, message).with_stage(attempt.progress.stage())
+}
+
+/// The vendor's signals first, then the chain's checks, then the caller's validator.
+async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Result<Vec<Change>, Failure> {
+    baseline(cx.request, response)?;
+    let changes = Changes::default();
+    let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);
+    let judged = timeout_at(cx.deadline, async {
+        for check in &cx.chain.checks {
+            check.check(candidate).await?;
+        }
+        cx.judge.judge(candidate).await
+    });
+    match judged.await {
+        Ok(Ok(())) => Ok(changes.take()),
+        Ok(Err(rejection)) => Err(rejection.into()),
+        Err(_) => Err(Rejection::new("the validator ran past the deadline").into()),
+    }
+}
