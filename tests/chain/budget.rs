@@ -3,9 +3,8 @@
 use std::{future::IntoFuture, sync::Arc};
 
 use backstop_core::{
-    BudgetConfig, Chain, FailureKind, ProviderError, ProviderExt, Registry, Stage,
-    breaker::BreakerConfig,
-    policy::Why,
+    BudgetConfig, Chain, FailureKind, ProviderError, ProviderExt, Registry, RetryPolicy, Stage,
+    breaker::BreakerConfig, policy::Why,
 };
 use backstop_mock::{MockProvider, Step};
 use backstop_tests::{course, millis, secs};
@@ -45,7 +44,7 @@ async fn an_empty_budget_fails_over_at_once_and_says_so() {
 async fn in_a_long_outage_the_provider_sees_a_fifth_more_than_its_usual_load() {
     let (first, second) = (failing("first"), MockProvider::new("second", [Step::text("hi")]));
     let chain = Chain::builder()
-        .target(first.clone().model("m"))
+        .target(first.clone().model("m").retry(RetryPolicy::default().base(millis(10))))
         .target(second.clone().model("m"))
         .breakers(&registry(BudgetConfig::default().floor(0.0, 0)))
         .build()
@@ -103,7 +102,8 @@ async fn retries_at_once_are_a_fifth_of_what_is_under_way_or_three() {
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_is_not_sent_gives_its_token_back() {
     let left = |chain: &Chain| chain.snapshot().targets[0].members[0].budget.retries_left;
-    let busy = || Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(secs(2)));
+    let busy =
+        || Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(secs(2)));
     let provider = MockProvider::new("p", [busy(), Step::hang(Stage::Headers)]);
     let chain = Chain::builder()
         .target(provider.clone().model("m"))

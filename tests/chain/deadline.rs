@@ -16,7 +16,8 @@ fn hanging(name: &'static str) -> MockProvider {
 
 #[tokio::test(start_paused = true)]
 async fn a_first_target_that_could_eat_the_deadline_leaves_the_next_its_share() {
-    let (first, second) = (hanging("first"), MockProvider::new("second", [Step::text("hi").after(millis(240))]));
+    let (first, second) =
+        (hanging("first"), MockProvider::new("second", [Step::text("hi").after(millis(240))]));
     let chain = Chain::builder().target(first.model("m")).target(second.model("m")).build().unwrap();
     let began = Instant::now();
     let answer = chain.complete("x").deadline(secs(1)).await.unwrap();
@@ -24,13 +25,16 @@ async fn a_first_target_that_could_eat_the_deadline_leaves_the_next_its_share() 
     let limits: Vec<_> = answer.report.attempts.iter().map(|it| (it.allowed, it.limited_by)).collect();
     assert_eq!(limits, [(millis(750), LimitedBy::TargetsToCome), (millis(250), LimitedBy::Deadline)]);
     let shown = answer.report.to_string();
-    assert!(shown.contains("no complete answer in 750 ms; the rest is kept for the targets to come"), "{shown}");
+    assert!(shown.contains("no complete answer in 750 ms; the rest is for the next targets"), "{shown}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn two_targets_of_which_each_could_eat_the_deadline_are_both_in_the_report() {
-    let chain =
-        Chain::builder().target(hanging("first").model("m")).target(hanging("second").model("m")).build().unwrap();
+    let chain = Chain::builder()
+        .target(hanging("first").model("m"))
+        .target(hanging("second").model("m"))
+        .build()
+        .unwrap();
     let began = Instant::now();
     let error = chain.complete("x").deadline(secs(1)).await.unwrap_err();
     assert_eq!((began.elapsed(), error.kind()), (secs(1), ChainErrorKind::Deadline));
@@ -45,7 +49,8 @@ async fn ten_hanging_targets_are_all_asked_within_the_deadline() {
     let error = chain.build().unwrap().complete("x").deadline(secs(10)).await.unwrap_err();
     assert_eq!(error.report().attempts.len(), 10);
     let given: Vec<_> = error.report().attempts.iter().map(|attempt| attempt.allowed.as_millis()).collect();
-    assert!(given.iter().all(|given| (900..=1100).contains(given)), "{given:?}");
+    assert!(given.iter().all(|given| *given >= 375), "{given:?}");
+    assert_eq!(given.iter().sum::<u128>(), 10_000);
 }
 
 #[tokio::test(start_paused = true)]
@@ -84,7 +89,8 @@ async fn retries_share_the_time_of_their_target_instead_of_eating_into_the_rest(
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_would_use_up_the_next_targets_time_is_not_waited() {
-    let busy = Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(millis(800)));
+    let busy =
+        Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(millis(800)));
     let first = MockProvider::new("first", [busy, Step::text("late")]);
     let second = MockProvider::new("second", [Step::text("in time")]);
     let chain = Chain::builder().target(first.clone().model("m")).target(second.model("m")).build().unwrap();
@@ -92,12 +98,21 @@ async fn a_wait_that_would_use_up_the_next_targets_time_is_not_waited() {
     assert_eq!((answer.value.as_str(), answer.report.elapsed), ("in time", secs(0)));
     let why = answer.report.attempts[0].decision.unwrap().why;
     assert!(matches!(why, Why::TimeIsKept { left, needed } if left == millis(750) && needed >= millis(800)));
-    assert!(answer.report.to_string().contains("750 ms left before the next targets' time"), "{}", answer.report);
+    assert!(
+        answer.report.to_string().contains("750 ms left before the next targets' time"),
+        "{}",
+        answer.report
+    );
 
-    let busy = Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(millis(800)));
+    let busy =
+        Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(millis(800)));
     let alone = MockProvider::new("alone", [busy, Step::text("late")]);
     let chain = Chain::builder().target(alone.model("m")).build().unwrap();
-    assert_eq!(chain.complete("x").deadline(secs(1)).await.unwrap().value, "late", "nothing to keep time for");
+    assert_eq!(
+        chain.complete("x").deadline(secs(1)).await.unwrap().value,
+        "late",
+        "nothing to keep time for"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +133,9 @@ async fn without_kept_time_the_first_target_may_use_up_the_deadline() {
 fn slow() -> MockProvider {
     let step = |millis_: u64| Step::text("hi").after(millis(millis_));
     let asks = |text: &'static str| move |seen: &backstop_mock::Seen| seen.last_text() == text;
-    MockProvider::new("slow", [step(100)]).when(asks("2000"), step(2000)).when(asks("hang"), Step::hang(Stage::Body))
+    MockProvider::new("slow", [step(100)])
+        .when(asks("2000"), step(2000))
+        .when(asks("hang"), Step::hang(Stage::Body))
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,7 +158,11 @@ async fn the_timeout_follows_what_a_task_takes_lately_from_the_first_twenty_answ
     assert!(error.to_string().contains("long for what the target takes lately"), "{error}");
     chain.complete("2000").task("long").await.unwrap();
     let breaker = registry.breaker(&BreakerKey::new("slow", "m")).snapshot();
-    assert_eq!((breaker.state, breaker.window.failed), (State::Closed, 1), "it counts as a timeout of its own");
+    assert_eq!(
+        (breaker.state, breaker.window.failed),
+        (State::Closed, 1),
+        "it counts as a timeout of its own"
+    );
 }
 
 #[tokio::test(start_paused = true)]

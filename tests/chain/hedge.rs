@@ -56,8 +56,11 @@ async fn a_fast_answer_is_one_request_and_a_slow_one_may_still_win() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_may_not_be_used_does_not_win() {
-    let providers =
-        [slow("first", 10), MockProvider::new("second", [Step::refusal("no").after(secs(1))]), slow("third", 1)];
+    let providers = [
+        slow("first", 10),
+        MockProvider::new("second", [Step::refusal("no").after(secs(1))]),
+        slow("third", 1),
+    ];
     let answer = chain(&providers).complete("x").await.unwrap();
     assert_eq!(answer.value, "third");
     let refused = Some(FailureKind::Refused);

@@ -3,8 +3,8 @@
 use std::{future::IntoFuture, sync::Arc};
 
 use backstop_core::{
-    Candidate, Chain, ChainErrorKind, ConfigError, FailureKind, ProviderExt, QualityWindows, Rejection,
-    Skip, Stage, validator,
+    Candidate, Chain, ChainErrorKind, ConfigError, FailureKind, ProviderExt, QualityWindows, Rejection, Skip,
+    Stage, validator,
 };
 use backstop_mock::{MockProvider, Step};
 use backstop_tests::{millis, secs};
@@ -75,7 +75,10 @@ async fn an_open_circuit_does_not_fill_the_queue_and_a_permit_is_not_taken_in_it
     breaker.force_open();
     let began = Instant::now();
     let answer = chain.complete("x").await.unwrap();
-    assert_eq!((began.elapsed(), &answer.report.skips[0].reason), (secs(0), &Skip::BreakerOpen { retry_in: None }));
+    assert_eq!(
+        (began.elapsed(), &answer.report.skips[0].reason),
+        (secs(0), &Skip::BreakerOpen { retry_in: None })
+    );
 
     // It opens while a call queues: no request goes out.
     breaker.reset();
@@ -135,9 +138,8 @@ async fn tokens_beyond_the_guess_hold_back_the_calls_that_follow() {
     assert_eq!(chain.complete("x").await.unwrap().value, "slow");
     assert_eq!(chain.complete("x").await.unwrap().value, "spare", "600 tokens are owed, 100 fit at once");
     advance(secs(61)).await;
-    let served: Vec<_> = [chain.complete("x").await, chain.complete("x").await]
-        .map(|answer| answer.unwrap().value)
-        .into();
+    let served: Vec<_> =
+        [chain.complete("x").await, chain.complete("x").await].map(|answer| answer.unwrap().value).into();
     assert_eq!(served, ["slow", "spare"]);
 }
 

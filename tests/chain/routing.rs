@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, future::IntoFuture};
 
 use backstop_core::{
-    Chain, ChainErrorKind, CredentialId, FailureKind, FailurePolicy, ProviderError, Registry, Skip, Target,
-    ProviderExt,
+    Chain, ChainErrorKind, CredentialId, FailureKind, FailurePolicy, ProviderError, ProviderExt, Registry,
+    Skip, Target,
     breaker::{BreakerKey, State},
 };
 use backstop_mock::{MockProvider, Step};
@@ -124,7 +124,8 @@ async fn the_least_loaded_member_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_keys_rate_limit_leads_to_the_other_key_before_the_next_target() {
-    let limited = Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(secs(30)));
+    let limited =
+        Step::error(|| ProviderError::new(FailureKind::RateLimited, "wait").with_retry_after(secs(30)));
     let empty = Step::fail(FailureKind::QuotaExhausted);
     let members = keys([vec![limited], vec![empty], vec![Step::text("third key")]]);
     let chain =
@@ -138,7 +139,8 @@ async fn a_keys_rate_limit_leads_to_the_other_key_before_the_next_target() {
         assert_eq!(chain.complete("x").await.unwrap().report.attempts[0].member, Some(3));
     }
     assert_eq!(members.iter().map(MockProvider::calls).collect::<Vec<_>>(), [1, 1, 6]);
-    let closed: Vec<_> = chain.snapshot().targets[0].members.iter().map(|it| it.closed_for.is_some()).collect();
+    let closed: Vec<_> =
+        chain.snapshot().targets[0].members.iter().map(|it| it.closed_for.is_some()).collect();
     assert_eq!(closed, [true, true, false]);
 }
 
@@ -185,7 +187,11 @@ async fn an_outage_of_one_endpoint_leads_to_the_other_and_of_a_shared_one_to_the
     let chain =
         Chain::builder().target(pool(&members)).target(answering("spare").model("m")).build().unwrap();
     let answer = chain.complete("x").await.unwrap();
-    assert_eq!((answer.value.as_str(), answer.report.attempts.len()), ("spare", 2), "one endpoint, one outage");
+    assert_eq!(
+        (answer.value.as_str(), answer.report.attempts.len()),
+        ("spare", 2),
+        "one endpoint, one outage"
+    );
 }
 
 #[tokio::test(start_paused = true)]

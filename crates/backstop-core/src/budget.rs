@@ -393,7 +393,11 @@ mod tests {
         assert_eq!(held.len() + more.len(), 10);
         assert_eq!(budget.snapshot().retries_in_flight, 10);
         drop(held);
-        assert_eq!(spend(&budget), 1000 + 10 - 7, "three unsent ones went back, of ten earned ones seven are held");
+        assert_eq!(
+            spend(&budget),
+            1000 + 10 - 7,
+            "three unsent ones went back, of ten earned ones seven are held"
+        );
     }
 
     #[test]

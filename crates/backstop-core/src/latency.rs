@@ -61,13 +61,7 @@ pub struct AdaptiveTimeout {
 
 impl Default for AdaptiveTimeout {
     fn default() -> Self {
-        Self {
-            quantile: 0.95,
-            factor: 2.5,
-            floor: Duration::from_secs(1),
-            ceiling: None,
-            least_samples: 20,
-        }
+        Self { quantile: 0.95, factor: 2.5, floor: Duration::from_secs(1), ceiling: None, least_samples: 20 }
     }
 }
 
@@ -112,7 +106,12 @@ impl AdaptiveTimeout {
     }
 
     /// `None` until enough is known.
-    pub(crate) fn of(&self, latencies: &Latencies, task: Option<&str>, timeout: Duration) -> Option<Duration> {
+    pub(crate) fn of(
+        &self,
+        latencies: &Latencies,
+        task: Option<&str>,
+        timeout: Duration,
+    ) -> Option<Duration> {
         let usual = latencies.quantile(task, self.quantile, self.least_samples)?;
         let ceiling = self.ceiling.unwrap_or(timeout);
         Some(usual.mul_f64(self.factor).max(self.floor).min(ceiling))

@@ -55,12 +55,12 @@ pub use chunk::{Chunk, ChunkStream};
 pub use error::{
     ChainError, ChainErrorKind, ConfigError, Failure, FailureKind, ProviderError, Rejection, Stage,
 };
+#[cfg(feature = "adaptive")]
+pub use latency::AdaptiveTimeout;
 pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
 pub use observer::{Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
 pub use provider::{CredentialId, Provider, ProviderExt};
-#[cfg(feature = "adaptive")]
-pub use latency::AdaptiveTimeout;
 pub use quality::QualityWindows;
 pub use registry::Registry;
 pub use report::{AttemptOutcome, AttemptRecord, LimitedBy, Report, Skip, SkipRecord};

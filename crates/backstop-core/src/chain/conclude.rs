@@ -73,7 +73,8 @@ impl Visit<'_> {
     /// In a pool, another member may come before the next target.
     fn among_members(&mut self, decided: Disposition, number: Option<u32>, kind: FailureKind) -> Disposition {
         let index = number.and_then(|number| usize::try_from(number).ok()).and_then(|it| it.checked_sub(1));
-        let Some((index, member)) = index.and_then(|index| Some((index, self.slot.members.get(index)?))) else {
+        let Some((index, member)) = index.and_then(|index| Some((index, self.slot.members.get(index)?)))
+        else {
             return decided;
         };
         self.choice.failed = Some(index);

@@ -141,8 +141,7 @@ impl Member {
         use FailureKind as Kind;
         match kind {
             Kind::RateLimited | Kind::QuotaExhausted | Kind::Authentication | Kind::Permission => {
-                self.instance != failed.instance
-                    || self.provider.credential() != failed.provider.credential()
+                self.instance != failed.instance || self.provider.credential() != failed.provider.credential()
             }
             Kind::Timeout
             | Kind::Connect

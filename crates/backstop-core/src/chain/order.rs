@@ -96,10 +96,9 @@ impl Walk {
         if let Some(context) = lane.context {
             let unknown_tried = context.unknown_tried;
             self.context_too_long(context.window);
-            self.context = self.context.map(|known| TooLong {
-                unknown_tried: known.unknown_tried || unknown_tried,
-                ..known
-            });
+            self.context = self
+                .context
+                .map(|known| TooLong { unknown_tried: known.unknown_tried || unknown_tried, ..known });
         }
     }
 

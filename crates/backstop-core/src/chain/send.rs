@@ -84,7 +84,7 @@ fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {
         }
         LimitedBy::Deadline => format!("no complete answer in the {allowed} that the deadline left"),
         LimitedBy::TargetsToCome => {
-            format!("no complete answer in {allowed}; the rest is kept for the targets to come")
+            format!("no complete answer in {allowed}; the rest is for the next targets")
         }
     };
     ProviderError::new(FailureKind::Timeout, message).with_stage(attempt.progress.stage())

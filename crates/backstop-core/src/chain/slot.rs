@@ -111,8 +111,7 @@ impl Slot {
     fn by_load(&self, choice: &Choice) -> Vec<usize> {
         let count = self.members.len();
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let mut order: Vec<_> =
-            (0..count).map(|step| turn.wrapping_add(step) % count.max(1)).collect();
+        let mut order: Vec<_> = (0..count).map(|step| turn.wrapping_add(step) % count.max(1)).collect();
         order.retain(|index| !choice.is_spent(*index));
         order.sort_by_key(|index| {
             let load = self.members.get(*index).map_or(usize::MAX, |member| member.load.now());
@@ -122,7 +121,13 @@ impl Slot {
     }
 
     /// Whether another member than the one that failed should be asked before the next target is.
-    pub(crate) fn has_better(&self, now: Instant, choice: &Choice, failed: &Member, kind: FailureKind) -> bool {
+    pub(crate) fn has_better(
+        &self,
+        now: Instant,
+        choice: &Choice,
+        failed: &Member,
+        kind: FailureKind,
+    ) -> bool {
         let unspent = self.members.iter().enumerate().filter(|(index, _)| !choice.is_spent(*index));
         unspent.into_iter().any(|(_, other)| other.may_do_better(failed, kind) && other.admits(now).is_ok())
     }

@@ -123,12 +123,7 @@ impl Tries {
     }
 
     /// A retry that nothing else forbids is paid for, so that the budget hears of no other.
-    fn decide_and_pay(
-        &mut self,
-        mut cx: DecisionContext,
-        free: bool,
-        budget: &Arc<RetryBudget>,
-    ) -> Decision {
+    fn decide_and_pay(&mut self, mut cx: DecisionContext, free: bool, budget: &Arc<RetryBudget>) -> Decision {
         let decision = decide(&cx);
         if decision.disposition != Disposition::Retry || decision.remedy != Remedy::Nothing || free {
             return decision;
