@@ -10,7 +10,7 @@ mod messages;
 mod sampling;
 mod tools;
 
-use backstop_core::{Attempt, FailureKind, ProviderError};
+use backstop_core::{Attempt, FailureKind, ProviderError, Request};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub(crate) use format::Format;
@@ -68,7 +68,7 @@ pub(crate) fn render(
     let tools = tools::all(attempt, &format)?;
     let choice = Choice::of(attempt, traits, &options, &format)?;
     let sampled = Sampled::of(attempt, traits, &options, &mut notes);
-    note_omissions(attempt, &mut notes);
+    note_omissions(attempt.request, &mut notes);
     let body = Body {
         attempt,
         traits,
@@ -106,8 +106,15 @@ fn drop_thinking(attempt: &Attempt<'_>, options: &mut AnthropicOptions, notes: &
     }
 }
 
-fn note_omissions(attempt: &Attempt<'_>, notes: &mut Vec<String>) {
-    let request = attempt.request;
+/// The texts that end the answer; the vendor refuses those of white space only.
+fn stops(request: &Request) -> Vec<&str> {
+    request.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).collect()
+}
+
+fn note_omissions(request: &Request, notes: &mut Vec<String>) {
+    if request.stop.iter().any(|stop| stop.trim().is_empty()) {
+        notes.push("`stop` texts of white space only were left out: the vendor takes none".to_owned());
+    }
     if request.seed.is_some() {
         notes.push("`seed` was left out: the vendor has none".to_owned());
     }
@@ -154,7 +161,7 @@ impl Serialize for Body<'_> {
         fields.maybe("temperature", self.sampled.temperature)?;
         fields.maybe("top_p", self.sampled.top_p)?;
         fields.maybe("top_k", self.sampled.top_k)?;
-        fields.maybe("stop_sequences", Some(&request.stop).filter(|stop| !stop.is_empty()))?;
+        fields.maybe("stop_sequences", Some(stops(request)).filter(|stops| !stops.is_empty()))?;
         self.extras(&mut fields)?;
         if self.streaming {
             fields.put("stream", &true)?;

@@ -2,6 +2,7 @@ use backstop_core::{
     CacheHint, Capabilities, FailureKind, Media, Message, Output, Overlay, Part, Request, Role,
     StructuredOutput, Tool, ToolCall, ToolChoice, ToolResult,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -379,4 +380,55 @@ fn a_large_prompt_is_written_into_one_buffer() {
     let request = Request::default().message(message).system(&text);
     let body = rendered(&request, OLDER).unwrap().1.body;
     assert!(body.capacity() < body.len() + body.len() / 4, "{} of {}", body.len(), body.capacity());
+}
+
+#[test]
+fn stop_texts_of_white_space_are_left_out() {
+    let (body, rendered) = rendered(&Request::new("x").stop("\n\n").stop("END"), OLDER).unwrap();
+    assert_eq!((&body["stop_sequences"], rendered.notes.len()), (&json!(["END"]), 1));
+    assert_eq!(self::body(&Request::new("x").stop(" ")).get("stop_sequences"), None);
+}
+
+/// Any part that a conversation may hold.
+fn part() -> impl Strategy<Value = Part> {
+    let call = || ToolCall::new("c", "f", "{}");
+    prop_oneof![
+        "[ a\n]{0,3}".prop_map(Part::Text),
+        Just(Part::ToolCall(call())),
+        Just(Part::ToolResult(ToolResult::new(&call(), "r"))),
+        any::<bool>().prop_map(|png| Media::image(if png { "image/png" } else { "image/x" }, "p").into()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_conversation_becomes_alternating_turns(
+        messages in proptest::collection::vec((any::<bool>(), proptest::collection::vec(part(), 0..4), any::<bool>()), 0..8),
+    ) {
+        let mut request = Request::default();
+        for (user, parts, cached) in messages {
+            let message = Message::new(if user { Role::User } else { Role::Assistant }, parts);
+            request = request.message(if cached { message.cached(CacheHint::Short) } else { message });
+        }
+        let (body, rendered) = match rendered(&request, OLDER) {
+            Ok(sent) => sent,
+            Err(error) => {
+                let refused = matches!(error.kind(), FailureKind::Unsupported | FailureKind::InvalidRequest);
+                prop_assert!(refused, "{error}");
+                return Ok(());
+            }
+        };
+        let turns = body["messages"].as_array().unwrap();
+        prop_assert!(turns.windows(2).all(|pair| pair[0]["role"] != pair[1]["role"]));
+        for turn in turns {
+            let blocks = turn["content"].as_array().unwrap();
+            prop_assert!(!blocks.is_empty());
+            let results: Vec<bool> = blocks.iter().map(|block| block["type"] == "tool_result").collect();
+            prop_assert!(results.is_sorted_by(|a, b| a >= b), "results come first");
+            let blank = |block: &Value| block["text"].as_str().is_some_and(|text| text.trim().is_empty());
+            prop_assert!(!blocks.iter().any(blank));
+        }
+        let marks = String::from_utf8(rendered.body).unwrap().matches("cache_control").count();
+        prop_assert!(marks <= 4);
+    }
 }
