@@ -10,7 +10,8 @@ fn refusal(args: &[&str], input: &[u8]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_backstop"));
     command.arg("refusal").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
+    // A command line that is refused is refused before anything is read.
+    child.stdin.take().unwrap().write_all(input).ok();
     child.wait_with_output().unwrap()
 }
 
