@@ -49,7 +49,7 @@ fn refined(error: ProviderError, body: &ErrorBody, asked: &Asked<'_>) -> Provide
         {
             InvalidRequest
         }
-        InvalidRequest => match unknown_param(&text) {
+        InvalidRequest => match refused_param(&text) {
             Some(param) => return changed(error, ParamRejected).with_param(param),
             None if asked.schema && about_schema(&text, body) => SchemaRejected,
             None => return error,
@@ -66,13 +66,28 @@ fn about_schema(text: &str, body: &ErrorBody) -> bool {
     let param = body.param.as_deref().unwrap_or_default().to_lowercase().replace('_', "");
     // Schemas of tools are not what JSON mode would help with.
     let of_tools = text.contains("function_declaration") || param.starts_with("tools");
-    !of_tools && (text.contains("schema") || param.contains("responseschema") || param.contains("jsonschema"))
+    let words = ["schema", "response mime type"];
+    !of_tools
+        && (words.iter().any(|word| text.contains(word))
+            || param.contains("responseschema")
+            || param.contains("jsonschema"))
 }
 
-/// Google names fields that it does not know: `Unknown name "topK" at 'generation_config': Cannot find field.`
-fn unknown_param(text: &str) -> Option<&'static str> {
-    let name = text.split_once("unknown name \"")?.1.split('"').next()?.replace('_', "");
-    OPTIONAL.iter().find(|(wire, _)| wire.eq_ignore_ascii_case(&name)).map(|(_, param)| *param)
+/// The parameter that Google complains about: `Unknown name "topK" at 'generation_config': Cannot find field.`, or a
+/// model without the kind of thinking that was asked for.
+fn refused_param(text: &str) -> Option<&'static str> {
+    if let Some((_, rest)) = text.split_once("unknown name \"") {
+        let name = rest.split('"').next()?.replace('_', "");
+        return OPTIONAL.iter().find(|(wire, _)| wire.eq_ignore_ascii_case(&name)).map(|(_, param)| *param);
+    }
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    match () {
+        () if says(&["thinking budget", "thinking_budget", "only works in thinking mode"]) => {
+            Some("thinking_budget")
+        }
+        () if says(&["thinking level", "thinking_level"]) => Some("thinking_level"),
+        () => None,
+    }
 }
 
 /// The same failure, of another kind.

@@ -13,13 +13,10 @@
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use backstop_core::{Chain, Request};
-//! use backstop_gemini::{Gemini, GeminiOptions, HarmCategory, HarmThreshold, SafetySetting};
+//! use backstop_gemini::{Gemini, GeminiOptions, HarmCategory, HarmThreshold};
 //!
-//! let options = GeminiOptions {
-//!     safety_settings: vec![SafetySetting::new(HarmCategory::DangerousContent, HarmThreshold::OnlyHigh)],
-//!     thinking_budget: Some(0),
-//!     ..Default::default()
-//! };
+//! let options =
+//!     GeminiOptions::new().safety(HarmCategory::DangerousContent, HarmThreshold::OnlyHigh).thinking_budget(0);
 //! let chain = Chain::builder().target(Gemini::from_env()?.model("gemini-2.5-flash")).build()?;
 //! let answer = chain.complete(Request::new("Name a colour.").options(&options)?).await?;
 //! println!("{}", answer.value);
@@ -39,6 +36,8 @@
 //! - `seed` has 31 bits; the rest is cut off. `metadata` and file names have no place and are not sent.
 //! - Media by address must be an address that Google can read: an upload of the Files API, or what the model's
 //!   documentation lists. All bytes within a request come to at most 20 MB.
+//! - A parameter that Google refuses is named in the error as the request or [`GeminiOptions`] name it, for
+//!   [`Target::may_drop`](backstop_core::Target::may_drop).
 //! - A blocked prompt and a blocked answer are a [`Response`](backstop_core::Response) with the finish kind
 //!   `ContentFilter` and Google's word for the reason.
 

@@ -23,6 +23,7 @@ use crate::{
 /// Parameters without which a request is still the same request: their names on the wire, and in requests and options.
 pub(crate) const OPTIONAL: &[(&str, &str)] = &[
     ("frequencyPenalty", "frequency_penalty"),
+    ("includeThoughts", "include_thoughts"),
     ("maxOutputTokens", "max_tokens"),
     ("mediaResolution", "media_resolution"),
     ("presencePenalty", "presence_penalty"),
@@ -31,7 +32,8 @@ pub(crate) const OPTIONAL: &[(&str, &str)] = &[
     ("serviceTier", "service_tier"),
     ("stopSequences", "stop"),
     ("temperature", "temperature"),
-    ("thinkingConfig", "thinking"),
+    ("thinkingBudget", "thinking_budget"),
+    ("thinkingLevel", "thinking_level"),
     ("topK", "top_k"),
     ("topP", "top_p"),
 ];
@@ -63,7 +65,8 @@ pub(crate) fn render(
     let added = format.instructions();
     let generate = Generate { attempt, traits, options: &options, format: &format, safety, tools, added };
     generate.note_omissions(&mut notes);
-    let body = serde_json::to_vec(&generate)
+    let mut body = Vec::with_capacity(contents::room(attempt));
+    serde_json::to_writer(&mut body, &generate)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
     Ok(Rendered { body, format, notes })
 }
@@ -161,7 +164,7 @@ impl Serialize for Config<'_> {
         fields.maybe("presencePenalty", options.presence_penalty)?;
         fields.maybe("frequencyPenalty", options.frequency_penalty)?;
         fields.maybe("mediaResolution", options.media_resolution.as_deref())?;
-        fields.maybe("thinkingConfig", Thinking::of(options))?;
+        fields.maybe("thinkingConfig", Some(Thinking(self.0)).filter(Thinking::is_asked_for))?;
         format.write(&mut fields)?;
         for (key, value) in over.into_iter().flatten() {
             fields.map.serialize_entry(key, value)?;
@@ -170,27 +173,26 @@ impl Serialize for Config<'_> {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Thinking {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    include_thoughts: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_budget: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_level: Option<String>,
+/// The field `thinkingConfig`.
+struct Thinking<'a>(&'a Generate<'a>);
+
+impl Thinking<'_> {
+    fn is_asked_for(&self) -> bool {
+        let options = self.0.options;
+        options.include_thoughts.is_some()
+            || options.thinking_budget.is_some()
+            || options.thinking_level.is_some()
+    }
 }
 
-impl Thinking {
-    fn of(options: &GeminiOptions) -> Option<Self> {
-        let thinking = Self {
-            include_thoughts: options.include_thoughts,
-            thinking_budget: options.thinking_budget,
-            thinking_level: options.thinking_level.as_deref().map(str::to_uppercase),
-        };
-        let Self { include_thoughts, thinking_budget, thinking_level } = &thinking;
-        let none = include_thoughts.is_none() && thinking_budget.is_none() && thinking_level.is_none();
-        (!none).then_some(thinking)
+impl Serialize for Thinking<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Generate { attempt, options, .. } = self.0;
+        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over: None };
+        fields.maybe("includeThoughts", options.include_thoughts)?;
+        fields.maybe("thinkingBudget", options.thinking_budget)?;
+        fields.maybe("thinkingLevel", options.thinking_level.as_deref().map(str::to_uppercase))?;
+        fields.map.end()
     }
 }
 

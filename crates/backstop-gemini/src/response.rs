@@ -9,7 +9,7 @@ use backstop_http::{
     Reply,
     recognise::{self, Asked},
 };
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use crate::error;
@@ -37,9 +37,13 @@ pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<R
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Generated {
     candidates: Option<Vec<Candidate>>,
+    #[serde(deserialize_with = "lenient")]
     prompt_feedback: Option<Feedback>,
+    #[serde(deserialize_with = "lenient")]
     pub(crate) usage_metadata: Option<WireUsage>,
+    #[serde(deserialize_with = "word")]
     pub(crate) model_version: Option<String>,
+    #[serde(deserialize_with = "word")]
     pub(crate) response_id: Option<String>,
     pub(crate) error: Option<Value>,
 }
@@ -71,6 +75,7 @@ struct Content {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct WirePart {
     text: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     thought: Option<bool>,
     function_call: Option<WireCall>,
 }
@@ -78,7 +83,9 @@ pub(crate) struct WirePart {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WireCall {
+    #[serde(deserialize_with = "word")]
     id: Option<String>,
+    #[serde(deserialize_with = "word")]
     name: Option<String>,
     args: Option<Box<RawValue>>,
 }
@@ -305,6 +312,11 @@ impl From<WireUsage> for Usage {
         .with_cached(wire.cached_content_token_count.unwrap_or(0))
         .with_reasoning(wire.thoughts_token_count.unwrap_or(0))
     }
+}
+
+/// A field without which an answer is still an answer: if it has another type than it should, it is not there.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Ok(T::deserialize(Value::deserialize(deserializer)?).ok())
 }
 
 /// A word, which Google's JSON may also give as a number.

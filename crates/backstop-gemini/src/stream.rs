@@ -234,8 +234,9 @@ fn undecodable(error: DecodeError) -> ProviderError {
     malformed("the stream cannot be decoded").with_source(error)
 }
 
-fn not_a_chunk(error: serde_json::Error) -> ProviderError {
-    malformed("an event of the stream is not a chunk of `generateContent`").with_source(error)
+/// The parser's own error is left out: it may quote the answer.
+fn not_a_chunk(_: serde_json::Error) -> ProviderError {
+    malformed("an event of the stream is not a chunk of `generateContent`")
 }
 
 fn pieces(response: Response) -> impl Iterator<Item = Chunk> {

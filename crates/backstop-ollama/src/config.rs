@@ -202,8 +202,8 @@ impl OllamaBuilder {
     }
 
     /// How long a model stays loaded after a request, for all requests that do not say otherwise.
-    pub fn keep_alive(mut self, keep_alive: KeepAlive) -> Self {
-        self.keep_alive = Some(keep_alive);
+    pub fn keep_alive(mut self, keep_alive: impl Into<KeepAlive>) -> Self {
+        self.keep_alive = Some(keep_alive.into());
         self
     }
 

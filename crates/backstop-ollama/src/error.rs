@@ -12,8 +12,8 @@ use backstop_http::{
 use serde_json::{Value, json};
 
 use FailureKind::{
-    Authentication, Connect, InvalidRequest, ModelNotFound, Overloaded, ParamRejected, SchemaRejected,
-    Server, Unsupported,
+    Authentication, Connect, InvalidRequest, ModelNotFound, Overloaded, ParamRejected, QuotaExhausted,
+    RateLimited, SchemaRejected, Server, Unsupported,
 };
 
 /// Reads an error response.
@@ -48,6 +48,7 @@ fn refined(error: ProviderError, asked: &Asked<'_>, model: &str) -> ProviderErro
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     let own = error.message();
     let (kind, message) = match error.kind() {
+        RateLimited if says(USED_UP) => (QuotaExhausted, own.to_owned()),
         ModelNotFound | Server if says(&["not found"]) && says(&["model"]) => {
             (ModelNotFound, format!("{own}; `ollama pull {model}` installs it"))
         }
@@ -73,6 +74,10 @@ fn refined(error: ProviderError, asked: &Asked<'_>, model: &str) -> ProviderErro
     };
     changed(&error, kind, message)
 }
+
+/// The limits of a plan of Ollama's cloud, which last for hours or days. There is no code for them, and no wait.
+const USED_UP: &[&str] =
+    &["hourly usage limit", "session usage limit", "weekly usage limit", "monthly usage limit"];
 
 /// The same failure, of another kind and with another message.
 fn changed(error: &ProviderError, kind: FailureKind, message: String) -> ProviderError {

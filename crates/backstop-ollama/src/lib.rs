@@ -15,13 +15,9 @@
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::time::Duration;
 //! use backstop_core::{Chain, Request};
-//! use backstop_ollama::{KeepAlive, Ollama, OllamaOptions};
+//! use backstop_ollama::{Ollama, OllamaOptions};
 //!
-//! let options = OllamaOptions {
-//!     num_ctx: Some(16_384),
-//!     keep_alive: Some(KeepAlive::For(Duration::from_secs(600))),
-//!     ..Default::default()
-//! };
+//! let options = OllamaOptions::new().num_ctx(16_384).keep_alive(Duration::from_secs(600));
 //! let chain = Chain::builder().target(Ollama::local().model("llama3.1:8b")).build()?;
 //! let answer = chain.complete(Request::new("Name a colour.").options(&options)?).await?;
 //! println!("{}", answer.value);

@@ -53,7 +53,8 @@ pub(crate) fn render(
     let format = format::choose(attempt, traits, &mut notes);
     let tools = tools(attempt.request, &mut notes);
     let chat = Chat { attempt, options: &options, format: &format, tools, stream };
-    let body = serde_json::to_vec(&chat)
+    let mut body = Vec::with_capacity(messages::room(attempt));
+    serde_json::to_writer(&mut body, &chat)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
     Ok(Rendered { body, format, notes })
 }

@@ -50,8 +50,10 @@ fn raw(body: &[u8]) -> Option<Value> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Chat {
+    #[serde(deserialize_with = "word")]
     pub(crate) model: Option<String>,
     pub(crate) message: Option<WireMessage>,
+    #[serde(deserialize_with = "flag")]
     pub(crate) done: Option<bool>,
     #[serde(deserialize_with = "word")]
     pub(crate) done_reason: Option<String>,
@@ -66,6 +68,7 @@ pub(crate) struct Chat {
 #[serde(default)]
 pub(crate) struct WireMessage {
     pub(crate) content: Option<String>,
+    #[serde(deserialize_with = "word")]
     pub(crate) thinking: Option<String>,
     pub(crate) tool_calls: Option<Vec<WireCall>>,
 }
@@ -73,6 +76,7 @@ pub(crate) struct WireMessage {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WireCall {
+    #[serde(deserialize_with = "word")]
     id: Option<String>,
     function: WireFunction,
 }
@@ -80,6 +84,7 @@ pub(crate) struct WireCall {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WireFunction {
+    #[serde(deserialize_with = "word")]
     name: Option<String>,
     arguments: Option<Box<RawValue>>,
 }
@@ -178,16 +183,21 @@ pub(crate) fn finish(word: Option<String>, calls: bool) -> FinishReason {
     FinishReason::new(kind, Cow::Owned(word.unwrap_or_default()))
 }
 
+/// What has another type than it should is not there: an answer is still an answer without it.
 fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Option::<Value>::deserialize(deserializer)? {
-        Some(Value::String(word)) => Some(word),
-        Some(Value::Number(number)) => Some(number.to_string()),
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(word) => Some(word),
+        Value::Number(number) => Some(number.to_string()),
         _ => None,
     })
 }
 
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(Option::<Value>::deserialize(deserializer)?.and_then(|count| count.as_u64()))
+    Ok(Value::deserialize(deserializer)?.as_u64())
+}
+
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_bool())
 }
 
 #[cfg(test)]

@@ -108,9 +108,9 @@ impl Reader {
 
     fn line(&mut self, line: Result<String, DecodeError>) {
         let chat = match line {
-            Ok(line) => serde_json::from_str(&line).map_err(|error| {
-                malformed("a line of the stream is not the JSON of `/api/chat`").with_source(error)
-            }),
+            // The parser's own error is left out: it may quote the answer.
+            Ok(line) => serde_json::from_str(&line)
+                .map_err(|_| malformed("a line of the stream is not the JSON of `/api/chat`")),
             Err(error) => Err(malformed("the stream cannot be decoded").with_source(error)),
         };
         match chat {

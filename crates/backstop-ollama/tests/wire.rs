@@ -7,7 +7,7 @@ use backstop_core::{
     Attempt, Chain, Chunk, FailureKind, FinishKind, Media, Message, Provider, ProviderError, Request, Usage,
 };
 use backstop_mock::server::{ApiError, ClosedPort, Completion, End, MockServer, Reply, Streaming};
-use backstop_ollama::{ClientOptions, KeepAlive, Ollama, OllamaBuilder};
+use backstop_ollama::{ClientOptions, Ollama, OllamaBuilder};
 use futures_util::StreamExt;
 use serde_json::json;
 
@@ -40,8 +40,7 @@ fn text(chunks: &[Chunk]) -> String {
 async fn a_whole_answer_over_the_wire() {
     let (server, _) = start().await;
     server.push(Completion::text(r#"{"name":"Ann"}"#).reasoning("hm").tokens(26, 8));
-    let keep_alive = KeepAlive::For(Duration::from_secs(60));
-    let ollama = at(server.url()).num_ctx(8_192).keep_alive(keep_alive).build().unwrap();
+    let ollama = at(server.url()).num_ctx(8_192).keep_alive(Duration::from_secs(60)).build().unwrap();
     let schema =
         json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
     let request =

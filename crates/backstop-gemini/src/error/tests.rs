@@ -96,6 +96,12 @@ fn a_schema_that_google_refuses_is_told_from_other_mistakes() {
         ("Request contains an invalid argument.", violation, true, SchemaRejected),
         ("Request contains an invalid argument.", "", true, InvalidRequest),
         (of_tools, "", true, InvalidRequest),
+        (
+            "Function calling with a response mime type: 'application/json' is unsupported",
+            "",
+            true,
+            SchemaRejected,
+        ),
     ];
     for (message, details, schema, kind) in table {
         let error = of(400, &body(400, "INVALID_ARGUMENT", message, details), schema);
@@ -105,11 +111,20 @@ fn a_schema_that_google_refuses_is_told_from_other_mistakes() {
 
 #[test]
 fn a_parameter_that_google_does_not_know_is_named_as_the_caller_names_it() {
-    for (name, param) in [("topK", "top_k"), ("stop_sequences", "stop"), ("thinkingConfig", "thinking")] {
+    for (name, param) in [("topK", "top_k"), ("stop_sequences", "stop"), ("thinkingLevel", "thinking_level")]
+    {
         let message = format!(
             r#"Invalid JSON payload received. Unknown name \"{name}\" at 'generation_config': Cannot find field."#
         );
         let error = of(400, &body(400, "INVALID_ARGUMENT", &message, ""), true);
+        assert_eq!((error.kind(), error.param()), (ParamRejected, Some(param)));
+    }
+    for (message, param) in [
+        ("Thinking level is not supported for this model.", "thinking_level"),
+        ("The thinking budget (52428) is invalid.", "thinking_budget"),
+        ("Budget 0 is invalid. This model only works in thinking mode.", "thinking_budget"),
+    ] {
+        let error = of(400, &body(400, "INVALID_ARGUMENT", message, ""), true);
         assert_eq!((error.kind(), error.param()), (ParamRejected, Some(param)));
     }
     let message = r#"Unknown name \"contentz\": Cannot find field."#;

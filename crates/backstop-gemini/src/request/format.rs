@@ -64,7 +64,9 @@ pub(super) fn choose(attempt: &Attempt<'_>, traits: &ModelTraits, notes: &mut Ve
     let able = traits.capabilities.structured_output.unwrap_or(Strict);
     let beside_tools = !request.tools.is_empty() && request.tool_choice != ToolChoice::None;
     let alone = traits.json_with_tools || !beside_tools;
-    let mode = alone && matches!(able, Strict | JsonObject);
+    // Beside tools, what was refused may have been the mode and not the schema.
+    let refused = beside_tools && attempt.json_mode();
+    let mode = alone && !refused && matches!(able, Strict | JsonObject);
     let wanted = match &request.output {
         Output::Json => return Format::Json { mode },
         Output::Schema(wanted) => wanted,

@@ -34,17 +34,15 @@ fn adder() -> Tool {
 
 #[test]
 fn a_whole_request_in_googles_words() {
-    let options = GeminiOptions {
-        safety_settings: vec![SafetySetting::new(HarmCategory::HateSpeech, HarmThreshold::OnlyHigh)],
-        thinking_level: Some("low".into()),
-        include_thoughts: Some(true),
-        top_k: Some(40),
-        presence_penalty: Some(0.5),
-        frequency_penalty: Some(0.25),
-        media_resolution: Some("MEDIA_RESOLUTION_LOW".into()),
-        service_tier: Some("flex".into()),
-        ..GeminiOptions::default()
-    };
+    let options = GeminiOptions::new()
+        .safety(HarmCategory::HateSpeech, HarmThreshold::OnlyHigh)
+        .thinking_level("low")
+        .include_thoughts(true)
+        .top_k(40)
+        .presence_penalty(0.5)
+        .frequency_penalty(0.25)
+        .media_resolution("MEDIA_RESOLUTION_LOW")
+        .service_tier("flex");
     let request = Request::new("Ann is 31")
         .system("Extract.")
         .max_tokens(300)
@@ -214,19 +212,30 @@ fn what_the_dialects_cannot_express_goes_into_the_prompt_with_a_note() {
 
 #[test]
 fn a_refused_schema_and_a_refused_parameter_are_left_out_next_time() {
+    let options = GeminiOptions::new().thinking_level("low").include_thoughts(false);
     let request = Request::new("x").json_schema("person", person()).top_p(0.5).stop("END");
+    let request = request.options(&options).unwrap();
     let mut overlay = Overlay::new();
     overlay.json_mode = true;
-    overlay.dropped = vec![Cow::Borrowed("top_p")];
+    overlay.dropped = ["top_p", "thinking_level"].map(Cow::Borrowed).to_vec();
     overlay.max_tokens = Some(77);
     let mut attempt = Attempt::new("gemini-2.5-flash", &request);
     attempt.overlay = &overlay;
     let rendered = render(&attempt, &ModelTraits::new(), &[]).unwrap();
     let body: Value = serde_json::from_slice(&rendered.body).unwrap();
-    let expected =
-        json!({ "maxOutputTokens": 77, "stopSequences": ["END"], "responseMimeType": "application/json" });
+    let expected = json!({
+        "maxOutputTokens": 77, "stopSequences": ["END"], "thinkingConfig": { "includeThoughts": false },
+        "responseMimeType": "application/json",
+    });
     assert_eq!(body["generationConfig"], expected);
     assert!(!rendered.format.has_schema());
+    // Beside tools the mode may have been what was refused.
+    let request = request.tool(adder());
+    let mut attempt = Attempt::new("unheard-of", &request);
+    attempt.overlay = &overlay;
+    let body: Value =
+        serde_json::from_slice(&render(&attempt, &ModelTraits::new(), &[]).unwrap().body).unwrap();
+    assert!(body["generationConfig"].get("responseMimeType").is_none(), "{body}");
 }
 
 #[test]
@@ -248,8 +257,7 @@ fn instructions_come_first_where_there_is_no_field_for_them() {
 
 #[test]
 fn cached_content_brings_its_own_instructions_and_tools() {
-    let options =
-        GeminiOptions { cached_content: Some("cachedContents/abc".into()), ..GeminiOptions::default() };
+    let options = GeminiOptions::new().cached_content("cachedContents/abc");
     let request = Request::new("x").system("Be brief.").tool(adder()).options(&options).unwrap();
     let (body, notes) = rendered("gemini-2.5-flash", &request);
     assert_eq!(body["cachedContent"], "cachedContents/abc");
@@ -259,9 +267,8 @@ fn cached_content_brings_its_own_instructions_and_tools() {
 
 #[test]
 fn safety_settings_of_the_request_replace_those_of_the_provider() {
-    let of = |category| vec![SafetySetting::new(category, HarmThreshold::None)];
-    let provider = of(HarmCategory::Harassment);
-    let options = GeminiOptions { safety_settings: of(HarmCategory::HateSpeech), ..Default::default() };
+    let provider = [SafetySetting::new(HarmCategory::Harassment, HarmThreshold::None)];
+    let options = GeminiOptions::new().safety(HarmCategory::HateSpeech, HarmThreshold::None);
     let settings = |request: &Request| {
         let rendered = render(&Attempt::new("m", request), &ModelTraits::new(), &provider).unwrap();
         let body: Value = serde_json::from_slice(&rendered.body).unwrap();

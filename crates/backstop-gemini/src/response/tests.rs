@@ -130,6 +130,12 @@ fn numbers_and_words_may_change_places() {
     let response = parsed(body).unwrap();
     assert_eq!(response.finish, FinishReason::new(FinishKind::Other, "1"));
     assert_eq!(response.usage, Some(Usage::new(12, 0)));
+    let body = r#"{"candidates":[{"content":{"parts":[{"text":"x","thought":"no"},
+        {"functionCall":{"id":7,"name":"f"}}]},"finishReason":{}}],
+        "promptFeedback":[],"usageMetadata":"none","modelVersion":3,"responseId":{}}"#;
+    let response = parsed(body).unwrap();
+    assert_eq!((response.text.as_str(), response.tool_calls[0].id.as_str()), ("x", "7"));
+    assert_eq!((response.model.as_deref(), response.request_id, response.usage), (Some("3"), None, None));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use backstop_http::{ApiKey, header::HeaderMap};
 
 use super::*;
-use FailureKind::{ContextTooLong, MalformedResponse, Permission, RateLimited, Unknown};
+use FailureKind::{ContextTooLong, MalformedResponse, Permission, Unknown};
 
 fn of(status: u16, text: &str, schema: bool) -> ProviderError {
     let reply = Reply::new(status, HeaderMap::new(), json!({ "error": text }).to_string());
@@ -27,6 +27,7 @@ fn every_error_has_its_kind() {
         (404, "model 'llama3.1:8b' not found", ModelNotFound),
         (404, r#"model "llama3.1:8b" not found, try pulling it first"#, ModelNotFound),
         (429, "you have reached your usage limit", RateLimited),
+        (429, "you (ann) have reached your weekly usage limit, upgrade for higher limits", QuotaExhausted),
         (499, "request cancelled", Unknown),
         (500, "llama runner process has terminated: exit status 2", Server),
         (500, "model requires more system memory (9.1 GiB) than is available (4.2 GiB)", Server),

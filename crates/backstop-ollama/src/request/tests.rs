@@ -28,15 +28,13 @@ fn tool(name: &'static str) -> Tool {
 
 #[test]
 fn a_whole_request_in_ollamas_words() {
-    let options = OllamaOptions {
-        num_ctx: Some(8_192),
-        keep_alive: Some(KeepAlive::For(Duration::from_secs(60))),
-        think: Some(Think::Level("low".into())),
-        top_k: Some(40),
-        min_p: Some(0.25),
-        repeat_penalty: Some(1.5),
-        ..OllamaOptions::default()
-    };
+    let options = OllamaOptions::new()
+        .num_ctx(8_192)
+        .keep_alive(Duration::from_secs(60))
+        .think(Think::Level("low".into()))
+        .top_k(40)
+        .min_p(0.25)
+        .repeat_penalty(1.5);
     let request = Request::new("Ann is 31")
         .system("Extract.")
         .max_tokens(200)
@@ -77,7 +75,7 @@ fn the_server_is_told_to_drop_nothing_unless_the_caller_wants_it() {
         "truncate": false, "shift": false, "options": {},
     });
     assert_eq!(plain, expected);
-    let options = OllamaOptions { truncate: Some(true), shift: Some(true), ..OllamaOptions::default() };
+    let options = OllamaOptions::new().truncate(true).shift(true);
     let wanted = body(&Request::new("Hi").options(&options).unwrap());
     assert_eq!((&wanted["truncate"], &wanted["shift"]), (&json!(true), &json!(true)));
 }
@@ -92,8 +90,7 @@ fn a_request_says_otherwise_than_its_provider() {
         (body["options"]["num_ctx"].clone(), body["keep_alive"].clone())
     };
     assert_eq!(sent(&Request::new("x")), (json!(4_096), json!(-1)));
-    let keep_alive = Some(KeepAlive::For(Duration::ZERO));
-    let options = OllamaOptions { num_ctx: Some(9), keep_alive, ..OllamaOptions::default() };
+    let options = OllamaOptions::new().num_ctx(9).keep_alive(Duration::ZERO);
     assert_eq!(sent(&Request::new("x").options(&options).unwrap()), (json!(9), json!(0.0)));
 }
 
@@ -195,7 +192,7 @@ fn json_without_a_schema_takes_the_strongest_form_there_is() {
 
 #[test]
 fn a_refused_schema_and_refused_parameters_are_left_out_next_time() {
-    let options = OllamaOptions { think: Some(Think::Switch(true)), ..OllamaOptions::default() };
+    let options = OllamaOptions::new().think(Think::Switch(true));
     let request = Request::new("x").json_schema("person", person()).top_p(0.5).max_tokens(9);
     let request = request.options(&options).unwrap();
     let mut overlay = Overlay::new();

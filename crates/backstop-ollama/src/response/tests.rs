@@ -52,6 +52,13 @@ fn counts_that_are_left_out_are_zero_or_unknown() {
 }
 
 #[test]
+fn fields_of_another_type_are_not_there() {
+    let body = r#"{"model":{},"message":{"content":"x","thinking":[]},"done":"yes","eval_count":"8"}"#;
+    let response = parsed(body).unwrap();
+    assert_eq!((response.text.as_str(), response.model, response.usage), ("x", None, None));
+}
+
+#[test]
 fn calls_of_tools_are_read_as_they_were_written() {
     let message = r#"{"content":"","tool_calls":[
         {"id":"c-1","function":{"index":0,"name":"add","arguments":{"b":2, "a":1.10}}},
