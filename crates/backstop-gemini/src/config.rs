@@ -108,7 +108,7 @@ impl fmt::Debug for Gemini {
 pub enum Auth {
     /// `x-goog-api-key` (default).
     #[default]
-    GoogApiKey,
+    ApiKey,
     /// `Authorization: Bearer …`, for an OAuth token or a gateway. A token that expires is to be replaced by building
     /// the provider anew.
     Bearer,
@@ -144,7 +144,7 @@ impl Default for GeminiBuilder {
             name: Cow::Borrowed("gemini"),
             base_url: None,
             key: None,
-            auth: Auth::GoogApiKey,
+            auth: Auth::ApiKey,
             http: None,
             options: ClientOptions::new(),
             safety: Vec::new(),
@@ -234,7 +234,7 @@ impl GeminiBuilder {
         let mut headers = HeaderMap::new();
         if let Some(key) = &key {
             match self.auth {
-                Auth::GoogApiKey => headers.insert("x-goog-api-key", key.header("")?),
+                Auth::ApiKey => headers.insert("x-goog-api-key", key.header("")?),
                 Auth::Bearer => headers.insert(AUTHORIZATION, key.header("Bearer ")?),
             };
         }

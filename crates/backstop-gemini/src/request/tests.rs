@@ -319,3 +319,14 @@ fn own_traits_choose_the_schemas_field() {
     assert_eq!(schema["propertyOrdering"], json!(["name", "age"]));
     assert_eq!(schema["properties"]["age"]["type"], "INTEGER");
 }
+
+#[test]
+fn a_large_prompt_is_written_into_one_buffer() {
+    let line = "One \"quoted\" word in a line.\n".repeat(1 << 14);
+    let picture = Media::image("image/png", vec![7; 1 << 20]);
+    let request = Request::new(line.clone()).system(line).message(Message::user("see").part(picture));
+    let attempt = Attempt::new("m", &request);
+    let body = render(&attempt, &ModelTraits::new(), &[]).unwrap().body;
+    assert_eq!(body.capacity(), contents::room(&attempt), "it was moved while it was written");
+    assert!(body.capacity() < body.len() + body.len() / 8);
+}

@@ -248,3 +248,14 @@ fn options_that_cannot_be_read_are_the_callers_mistake() {
     assert_eq!(error.kind(), FailureKind::InvalidRequest);
     assert!(error.to_string().contains("options for `ollama`"), "{error}");
 }
+
+#[test]
+fn a_large_prompt_is_written_into_one_buffer() {
+    let line = "One \"quoted\" word in a line.\n".repeat(1 << 14);
+    let picture = Media::image("image/png", vec![7; 1 << 20]);
+    let request = Request::new(line.clone()).system(line).message(Message::user("see").part(picture));
+    let attempt = Attempt::new("m", &request);
+    let body = render(&attempt, &ModelTraits::new(), Defaults::default(), false).unwrap().body;
+    assert_eq!(body.capacity(), messages::room(&attempt), "it was moved while it was written");
+    assert!(body.capacity() < body.len() + body.len() / 8);
+}
