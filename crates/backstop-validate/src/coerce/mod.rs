@@ -68,6 +68,8 @@ macro_rules! coercion_kinds {
 coercion_kinds! {
     /// `"3"` to `3`: the text is a JSON number and nothing else.
     StringToNumber = "string_to_number", Safe;
+    /// `"12,345.60"` to a number: with a decimal point behind, the commas can only group the thousands.
+    GroupedNumber = "grouped_number", Safe;
     /// `3.0` or `"3.0"` to `3` where an integer is wanted.
     FloatToInteger = "float_to_integer", Safe;
     /// `3` to `"3"`. Only integers: the text of a float is lost once it is read.

@@ -36,7 +36,7 @@ fn from_text(text: &str, wanted: Type, types: &[Type]) -> Option<Converted> {
                 .0;
             if types.contains(&Type::Number) { None } else { integer(whole) }
         }),
-        Type::Number => number(text),
+        Type::Number => number(text).or_else(|| grouped(text)),
         Type::Boolean => match text {
             "true" | "True" | "TRUE" => Some((Value::Bool(true), CoercionKind::StringToBool)),
             "false" | "False" | "FALSE" => Some((Value::Bool(false), CoercionKind::StringToBool)),
@@ -122,11 +122,24 @@ fn likely_number(text: &str) -> Option<Converted> {
         let quotient = Number::from_f64(f64::from(above) / f64::from(below))?;
         return Some((Value::Number(quotient), CoercionKind::TextToNumber));
     }
-    let (sign, body) = match text.strip_prefix('-') {
-        Some(body) => ("-", body),
-        None => ("", text),
-    };
+    let (sign, body) = text.strip_prefix('-').map_or(("", text), |body| ("-", body));
     let body = body.trim_start_matches(['$', '€', '£', '¥']).trim_start();
+    let (value, _) = ungrouped(sign, body)?;
+    Some((value, CoercionKind::TextToNumber))
+}
+
+/// `-2,000.00`: with a decimal point behind, commas can only group the thousands.
+fn grouped(text: &str) -> Option<Converted> {
+    let (sign, body) = text.strip_prefix('-').map_or(("", text), |body| ("-", body));
+    if !(body.contains(',') && body.contains('.')) {
+        return None;
+    }
+    let (value, _) = ungrouped(sign, body)?;
+    Some((value, CoercionKind::GroupedNumber))
+}
+
+/// A number whose thousands may be grouped with commas.
+fn ungrouped(sign: &str, body: &str) -> Option<Converted> {
     let (whole, fraction) = body.split_once('.').map_or((body, None), |(w, f)| (w, Some(f)));
     let groups: Vec<&str> = whole.split(',').collect();
     let grouped = groups.iter().skip(1).all(|g| g.len() == 3)

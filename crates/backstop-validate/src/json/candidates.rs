@@ -46,7 +46,7 @@ pub(crate) struct Candidate {
     pub(crate) source: Source,
     pub(crate) reading: Reading,
     pub(crate) log: RepairLog,
-    /// May as well be part of the prose, such as the citation `[1]`.
+    /// May as well be part of the prose, if there is any, such as the citation `[1]`.
     pub(crate) weak: bool,
     fence_at: Option<usize>,
 }
@@ -79,7 +79,10 @@ impl Found {
 
     /// Takes the candidates out. If there are several, each is part of what surrounds the others.
     pub(crate) fn take_candidates(&mut self) -> Vec<Candidate> {
-        let candidates = std::mem::take(&mut self.candidates);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        if self.prose.is_none() {
+            candidates.iter_mut().for_each(|candidate| candidate.weak = false);
+        }
         if let [first, second, ..] = candidates.as_slice() {
             self.prose = self.prose.or(Some(first.span.start.min(second.span.start)));
         }
@@ -114,6 +117,10 @@ pub(crate) struct Scan<'a> {
     /// Where strict parsing of the whole text started in vain.
     not_strict: Option<usize>,
     found: Found,
+    /// The offset behind the last value and the brackets too many that follow it.
+    value_end: usize,
+    /// The offset behind the last closing tag of reasoning, once it was looked for.
+    last_tag: Option<Option<usize>>,
 }
 
 impl<'a> Scan<'a> {
@@ -123,7 +130,17 @@ impl<'a> Scan<'a> {
         options: Options,
         not_strict: Option<usize>,
     ) -> Self {
-        Self { cursor, limits, options, fence: None, fences: 0, not_strict, found: Found::default() }
+        Self {
+            cursor,
+            limits,
+            options,
+            fence: None,
+            fences: 0,
+            not_strict,
+            found: Found::default(),
+            value_end: 0,
+            last_tag: None,
+        }
     }
 
     /// Scans to the end; also gives the steps taken.
@@ -139,6 +156,7 @@ impl<'a> Scan<'a> {
                 b'/' => self.comment(),
                 b'}' | b']' => self.closer(),
                 b' ' | b'\n' | b'\r' | b'\t' => self.cursor.advance(1),
+                b',' | b';' => self.separator(byte),
                 _ => self.prose(1),
             }
         }
@@ -150,12 +168,27 @@ impl<'a> Scan<'a> {
         self.cursor.advance(bytes);
     }
 
+    /// A comma or semicolon behind a value goes with it; it does not make the text prose.
+    fn separator(&mut self, byte: u8) {
+        let at = self.cursor.pos;
+        let kind = if byte == b',' { RepairKind::ExtraComma } else { RepairKind::Prose };
+        match self.found.candidates.last_mut() {
+            Some(last) if self.found.prose.is_none() => {
+                if last.log.list.last().is_none_or(|r| r.kind != kind) {
+                    last.log.note(kind, at, String::new);
+                }
+                self.cursor.advance(1);
+            }
+            _ => self.prose(1),
+        }
+    }
+
     /// A closing bracket between values: one too many if it stands right behind a value.
     fn closer(&mut self) {
         let at = self.cursor.pos;
         let behind = self.found.candidates.last_mut().filter(|last| {
-            let gap = self.cursor.slice(last.span.end, at);
-            gap.bytes().all(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b']'))
+            let gap = self.cursor.slice(self.value_end.max(last.span.end), at);
+            gap.bytes().all(|b| b.is_ascii_whitespace())
         });
         match behind {
             Some(last) => {
@@ -163,6 +196,7 @@ impl<'a> Scan<'a> {
                     last.log.note(RepairKind::ExtraCloser, at, String::new);
                 }
                 self.cursor.advance(1);
+                self.value_end = at + 1;
             }
             None => self.prose(1),
         }
@@ -296,12 +330,11 @@ impl<'a> Scan<'a> {
         let (committed, stop, log) = (parser.committed, parser.cursor.pos, parser.log);
         let reading = match end {
             End::Value(value) => {
-                let container = value.is_object() || value.is_array();
-                if !container {
+                if !(value.is_object() || value.is_array()) || self.is_link(stop, &value) {
                     return self.prose(1);
                 }
                 if committed || place == Place::Start || !log.inner || plausible::scalars_only(&value) {
-                    return self.keep(start..stop, Reading::Value(value), log, place);
+                    return self.keep(start..stop, Reading::Value(value), log);
                 }
                 return self.prose(1);
             }
@@ -319,6 +352,11 @@ impl<'a> Scan<'a> {
         self.unread(start, reading, log, committed, place);
     }
 
+    /// `[text](address)`.
+    fn is_link(&self, end: usize, value: &Value) -> bool {
+        self.cursor.byte_at(end) == Some(b'(') && plausible::scalars_only(value)
+    }
+
     /// Whether strict JSON starts here; if so it is kept.
     fn strict(&mut self, start: usize) -> bool {
         if self.not_strict == Some(start) {
@@ -329,9 +367,12 @@ impl<'a> Scan<'a> {
         let parsed = strict::parse(&mut cursor, self.limits.depth(), &mut log);
         self.cursor.steps += cursor.steps;
         match parsed {
+            Ok(value) if self.is_link(cursor.pos, &value) => {
+                self.prose(1);
+                true
+            }
             Ok(value) => {
-                let place = self.place();
-                self.keep(start..cursor.pos, Reading::Value(value), log, place);
+                self.keep(start..cursor.pos, Reading::Value(value), log);
                 true
             }
             Err(Stop::TooDeep(offset)) => {
@@ -350,26 +391,39 @@ impl<'a> Scan<'a> {
         let mut parser = Tolerant::new(Cursor::new(&plain, 0), log, self.options);
         let end = parser.run();
         self.cursor.steps += parser.cursor.steps;
-        let End::Value(value) = end else { return false };
-        let stop = escaped::original_len(&mut self.cursor, start, parser.cursor.pos);
-        let place = self.place();
-        self.keep(start..start + stop, Reading::Value(value), parser.log, place);
+        let reading = match end {
+            End::Value(value) => {
+                let len = escaped::original_len(&mut self.cursor, start, parser.cursor.pos);
+                self.keep(start..start + len, Reading::Value(value), parser.log);
+                return true;
+            }
+            End::TooDeep(_) => {
+                self.found.too_deep = Some(start);
+                return true;
+            }
+            End::Cut { at, partial } => Reading::Cut { at, partial },
+            // Offsets in the unescaped text would mislead.
+            End::NotAllowed(repair) => Reading::NotAllowed(Repair { offset: start, ..repair }),
+            End::Damaged { pointer, expected, .. } => Reading::Damaged { offset: start, pointer, expected },
+        };
+        self.unread(start, reading, parser.log, true, Place::Start);
         true
     }
 
     /// The end of reasoning behind `start`, if a closing tag without an opening one shows that there was any.
     fn reasoning_ends_after(&mut self, start: usize) -> Option<usize> {
-        last_closing_tag(&mut self.cursor).filter(|&end| end > start)
+        let last = match self.last_tag {
+            Some(last) => last,
+            None => last_closing_tag(&mut self.cursor),
+        };
+        self.last_tag = Some(last);
+        last.filter(|&end| end > start)
     }
 
-    fn keep(&mut self, span: Range<usize>, reading: Reading, log: RepairLog, place: Place) {
+    fn keep(&mut self, span: Range<usize>, reading: Reading, log: RepairLog) {
         self.cursor.pos = span.end;
         let weak = match &reading {
-            Reading::Value(value) => {
-                place == Place::Prose
-                    && self.found.prose.is_some()
-                    && plausible::may_be_prose(&self.cursor, &span, value)
-            }
+            Reading::Value(value) => self.fence.is_none() && plausible::may_be_prose(value),
             _ => false,
         };
         let reading = match self.loses_members(span.end) {
@@ -407,6 +461,7 @@ impl<'a> Scan<'a> {
     /// A bracket that could not be read as a value: damaged JSON if it began like JSON, prose otherwise.
     fn unread(&mut self, start: usize, reading: Reading, log: RepairLog, committed: bool, place: Place) {
         let cut = matches!(reading, Reading::Cut { .. });
+        let committed = committed || plausible::opens_with_quote(&self.cursor, start);
         if !committed && !(cut && (place == Place::Start || plausible::opens_firmly(&self.cursor, start))) {
             self.found.rejected.get_or_insert(reading);
             return self.prose(1);

@@ -229,6 +229,9 @@ impl Extractor {
         if let (true, Some(_)) = (found.candidates.is_empty() && found.reasoning.is_none(), accept) {
             steps += self.loose_scalar(text, start, &mut found);
         }
+        if found.candidates.is_empty() && found.reasoning.is_none() {
+            call_argument(text, start, self.limits, &mut found);
+        }
         let choice = Choice { policy: self.policy, candidates: self.candidates, accept };
         let outcome = choice.pick(found).map(|mut extracted| {
             let head: Vec<Repair> = log.list;
@@ -276,6 +279,34 @@ impl Extractor {
 
     fn too_deep(&self, offset: usize) -> ExtractError {
         ExtractError::TooDeep { offset, limit: self.limits.depth() }
+    }
+}
+
+/// `callback(false);`: a scalar as the argument of a call that makes up the whole text. Containers are found without
+/// this.
+fn call_argument(text: &str, start: usize, limits: Limits, found: &mut Found) {
+    const LONGEST_NAME: usize = 64;
+    let call = text.get(start..).unwrap_or_default().trim_end();
+    let Some(open) = call.get(..call.len().min(LONGEST_NAME + 1)).and_then(|head| head.find('(')) else {
+        return;
+    };
+    let name = call.get(..open).unwrap_or_default();
+    let identifier = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
+    let starts_well = name.bytes().next().is_some_and(|b| !b.is_ascii_digit());
+    let Some(argument) = call.trim_end_matches(';').strip_suffix(')').and_then(|c| c.get(open + 1..)) else {
+        return;
+    };
+    if !identifier || !starts_well {
+        return;
+    }
+    let mut log = RepairLog::new(limits.max_repairs);
+    let mut cursor = Cursor::new(argument, 0);
+    let Ok(value) = strict::parse(&mut cursor, limits.depth(), &mut log) else { return };
+    cursor.skip_json_blanks();
+    if cursor.at_end() {
+        log.note(RepairKind::Prose, start, String::new);
+        let from = start + open + 1;
+        found.candidates.push(Candidate::whole(from..from + argument.len(), Reading::Value(value), log));
     }
 }
 

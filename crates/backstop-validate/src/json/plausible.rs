@@ -1,8 +1,6 @@
 //! Whether a bracket in a text can open a value: cheap tests that keep `{this}`, `[1]` and `[text](link)` apart from
 //! JSON.
 
-use std::ops::Range;
-
 use serde_json::Value;
 
 use super::cursor::{Cursor, is_odd_blank};
@@ -51,13 +49,16 @@ pub(crate) fn opens_firmly(cursor: &Cursor<'_>, at: usize) -> bool {
     matches!(cursor.byte_at(next), None | Some(b'"' | b'{' | b'[' | b'0'..=b'9'))
 }
 
-/// Whether a value that stands in prose may be part of it: a citation such as `[1]`, a link, an empty bracket.
-pub(crate) fn may_be_prose(cursor: &Cursor<'_>, span: &Range<usize>, value: &Value) -> bool {
+/// Whether an object opens with a quoted key: then it is JSON, however damaged.
+pub(crate) fn opens_with_quote(cursor: &Cursor<'_>, at: usize) -> bool {
+    cursor.byte_at(at) == Some(b'{') && cursor.byte_at(skip_blanks(cursor, at + 1)) == Some(b'"')
+}
+
+/// Whether a value that stands in prose may be part of it: a citation such as `[1]`, an empty bracket.
+pub(crate) fn may_be_prose(value: &Value) -> bool {
     match value {
         Value::Array(items) => {
-            items.is_empty()
-                || cursor.byte_at(span.end) == Some(b'(')
-                || (items.len() == 1 && items.iter().all(|item| !item.is_array() && !item.is_object()))
+            items.len() < 2 && items.iter().all(|item| !item.is_array() && !item.is_object())
         }
         Value::Object(map) => map.is_empty(),
         _ => true,

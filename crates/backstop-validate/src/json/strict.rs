@@ -59,48 +59,81 @@ impl Frame {
     }
 }
 
+/// What starts at the cursor.
+enum Start {
+    Value(Value),
+    /// An integer that does not fit, as its digits, and its offset.
+    Wide(Value, usize),
+    /// A container whose first member comes next.
+    Open(Frame),
+}
+
+/// Reads what starts at the cursor; `levels` more may open.
+#[inline]
+fn start(cursor: &mut Cursor<'_>, levels: usize) -> Result<Start, Stop> {
+    cursor.skip_json_blanks();
+    let value = match cursor.peek() {
+        Some(b'"') => Value::String(string(cursor)?),
+        Some(open @ (b'{' | b'[')) => {
+            if levels == 0 {
+                return Err(Stop::TooDeep(cursor.pos));
+            }
+            let mut frame = open_container(cursor, open);
+            if !take(cursor, closer(&frame)) {
+                read_key(cursor, &mut frame)?;
+                return Ok(Start::Open(frame));
+            }
+            frame.finish()
+        }
+        Some(b'-' | b'0'..=b'9') => return number(cursor),
+        _ => literal(cursor)?,
+    };
+    Ok(Start::Value(value))
+}
+
 /// Reads one value at the cursor and leaves the cursor behind it.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, max_depth: usize, log: &mut RepairLog) -> Result<Value, Stop> {
-    let mut stack: Vec<Frame> = Vec::new();
+    let mut outer: Vec<Frame> = Vec::new();
+    let mut top = match start(cursor, max_depth)? {
+        Start::Value(value) => return Ok(value),
+        Start::Wide(value, at) => {
+            note_wide(at, &outer, None, log);
+            return Ok(value);
+        }
+        Start::Open(frame) => frame,
+    };
     loop {
-        cursor.skip_json_blanks();
-        let mut value = match cursor.peek() {
-            Some(b'"') => Value::String(string(cursor)?),
-            Some(open @ (b'{' | b'[')) => {
-                if stack.len() >= max_depth {
-                    return Err(Stop::TooDeep(cursor.pos));
-                }
-                let mut frame = open_container(cursor, open);
-                if !take(cursor, closer(&frame)) {
-                    read_key(cursor, &mut frame)?;
-                    stack.push(frame);
-                    continue;
-                }
-                frame.finish()
+        let mut value = match start(cursor, max_depth.saturating_sub(outer.len() + 1))? {
+            Start::Value(value) => value,
+            Start::Wide(value, at) => {
+                note_wide(at, &outer, Some(&top), log);
+                value
             }
-            Some(b'-' | b'0'..=b'9') => number(cursor, &stack, log)?,
-            _ => literal(cursor)?,
+            Start::Open(frame) => {
+                outer.push(std::mem::replace(&mut top, frame));
+                continue;
+            }
         };
         loop {
-            let Some(frame) = stack.last_mut() else { return Ok(value) };
-            if let Some(key) = frame.put(value) {
-                note_duplicate(cursor, &stack, &key, log);
+            if let Some(key) = top.put(value) {
+                note_duplicate(cursor, &outer, &key, log);
             }
-            let Some(frame) = stack.last_mut() else { return Err(Stop::Invalid(cursor.pos)) };
             cursor.skip_json_blanks();
             if take(cursor, b',') {
-                read_key(cursor, frame)?;
+                read_key(cursor, &mut top)?;
                 break;
             }
-            if !take(cursor, closer(frame)) {
+            if !take(cursor, closer(&top)) {
                 return Err(Stop::Invalid(cursor.pos));
             }
-            value = frame.finish();
-            stack.pop();
+            value = top.finish();
+            match outer.pop() {
+                Some(frame) => top = frame,
+                None => return Ok(value),
+            }
         }
     }
 }
-
 #[inline]
 fn take(cursor: &mut Cursor<'_>, byte: u8) -> bool {
     let there = cursor.peek() == Some(byte);
@@ -172,16 +205,15 @@ fn escaped_string(cursor: &mut Cursor<'_>, start: usize, end: usize) -> Result<S
     }
 }
 
-fn number(cursor: &mut Cursor<'_>, stack: &[Frame], log: &mut RepairLog) -> Result<Value, Stop> {
-    let start = cursor.pos;
-    let Some((len, float)) = cursor.rest().and_then(json_number) else { return Err(Stop::Invalid(start)) };
+fn number(cursor: &mut Cursor<'_>) -> Result<Start, Stop> {
+    let at = cursor.pos;
+    let Some((len, float)) = cursor.rest().and_then(json_number) else { return Err(Stop::Invalid(at)) };
     cursor.advance(len);
-    let numeral = read_json_number(cursor.slice(start, cursor.pos), float);
-    let Some((value, changed)) = numeral.into_value() else { return Err(Stop::Invalid(start)) };
-    if changed {
-        log.note(RepairKind::WideInteger, start, || pointer(stack.iter().map(Frame::segment)));
+    match read_json_number(cursor.slice(at, cursor.pos), float).into_value() {
+        Some((value, false)) => Ok(Start::Value(value)),
+        Some((value, true)) => Ok(Start::Wide(value, at)),
+        None => Err(Stop::Invalid(at)),
     }
-    Ok(value)
 }
 
 fn literal(cursor: &mut Cursor<'_>) -> Result<Value, Stop> {
@@ -195,11 +227,15 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<Value, Stop> {
 }
 
 #[cold]
-fn note_duplicate(cursor: &Cursor<'_>, stack: &[Frame], key: &str, log: &mut RepairLog) {
+fn note_duplicate(cursor: &Cursor<'_>, outer: &[Frame], key: &str, log: &mut RepairLog) {
     log.note(RepairKind::DuplicateKey, cursor.pos, || {
-        let outer = stack.split_last().map_or(&[][..], |(_, outer)| outer);
         pointer(outer.iter().map(Frame::segment).chain([Segment::Key(key)]))
     });
+}
+
+#[cold]
+fn note_wide(at: usize, outer: &[Frame], top: Option<&Frame>, log: &mut RepairLog) {
+    log.note(RepairKind::WideInteger, at, || pointer(outer.iter().chain(top).map(Frame::segment)));
 }
 
 #[cfg(test)]

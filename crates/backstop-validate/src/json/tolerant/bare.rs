@@ -219,7 +219,7 @@ impl Tolerant<'_> {
             None | Some(b'}' | b']' | b',') => true,
             Some(b'.') => self.cursor.starts_with_at(next, "..."),
             Some(b'"') => true,
-            Some(_) => self.looks_like_key(next),
+            Some(_) => self.may_be_key(next),
         }
     }
 

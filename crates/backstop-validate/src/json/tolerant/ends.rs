@@ -101,7 +101,7 @@ impl Tolerant<'_> {
             b'`' if self.cursor.starts_with_at(next, "```") => self.fence_ends_line(next),
             _ if self.quote_at(next).is_some() => {
                 let line_break = self.has_line_break(after, next);
-                line_break || self.looks_like_key(next) || (self.colonless && next > after)
+                line_break || self.may_be_key(next) || (self.colonless && next > after)
             }
             _ => {
                 // A bare key without a comma before it: only after what looks like a closing quote.
@@ -119,7 +119,7 @@ impl Tolerant<'_> {
             Some(b']') => self.has_open(b']'),
             Some(b'.') => self.cursor.starts_with_at(next, "..."),
             Some(_) if self.has_line_break(comma, next) => true,
-            Some(_) => self.looks_like_key(next) || (self.colonless && self.quote_at(next).is_some()),
+            Some(_) => self.may_be_key(next) || (self.colonless && self.quote_at(next).is_some()),
         }
     }
 

@@ -17,6 +17,11 @@ enum Piece {
 impl Tolerant<'_> {
     /// Skips blanks and comments, noting what JSON does not know.
     pub(super) fn skip_trivia(&mut self) {
+        self.cursor.skip_json_blanks();
+        // What is behind the blanks is nearly always a token.
+        if self.cursor.peek().is_some_and(is_token_start) {
+            return;
+        }
         while let Some((piece, end)) = self.piece(self.cursor.pos) {
             match piece {
                 Piece::Blank => {}
@@ -29,6 +34,10 @@ impl Tolerant<'_> {
 
     /// Where the next token after `at` starts, without moving.
     pub(super) fn trivia_end(&mut self, at: usize) -> usize {
+        if self.cursor.byte_at(at).is_some_and(is_token_start) {
+            self.look(at, at);
+            return at;
+        }
         let mut end = at;
         while self.lookahead > 0 {
             let Some((_, next)) = self.piece(end) else { break };
@@ -128,10 +137,21 @@ impl Tolerant<'_> {
         ends.then_some((value, len))
     }
 
-    /// Whether a key with its colon starts here: quoted, or one bare word, which may have a closing quote alone.
+    /// Whether a key with its colon starts here.
     pub(super) fn looks_like_key(&mut self, at: usize) -> bool {
+        self.key_ahead(at) == Some(true)
+    }
+
+    /// The same, or the text ends before that is clear.
+    pub(super) fn may_be_key(&mut self, at: usize) -> bool {
+        self.key_ahead(at) != Some(false)
+    }
+
+    /// Whether a key with its colon starts here: quoted, or one bare word, which may have a closing quote alone. `None`
+    /// if the text ends first.
+    fn key_ahead(&mut self, at: usize) -> Option<bool> {
         if self.lookahead == 0 {
-            return false;
+            return Some(false);
         }
         let (end, whole) = match self.quote_at(at) {
             Some(quote) => self.quoted_key_end(at, quote),
@@ -143,11 +163,12 @@ impl Tolerant<'_> {
         };
         self.look(at, end);
         if !whole {
-            return false;
+            return (end < self.cursor.len()).then_some(false);
         }
         let colon = self.trivia_end(end);
         // `https://…` is a value.
-        self.cursor.byte_at(colon) == Some(b':') && !self.cursor.starts_with_at(colon, "://")
+        let byte = self.cursor.byte_at(colon)?;
+        Some(byte == b':' && !self.cursor.starts_with_at(colon, "://"))
     }
 
     /// The end of the quoted key at `at`, in single or doubled quotes.
@@ -183,6 +204,12 @@ impl Tolerant<'_> {
         let rest = self.cursor.text().get(at..).unwrap_or_default();
         rest.char_indices().find(|&(_, c)| !is_word_char(c)).map_or(self.cursor.len(), |(i, _)| at + i)
     }
+}
+
+/// Bytes that can start neither a blank nor a comment.
+#[inline]
+fn is_token_start(byte: u8) -> bool {
+    matches!(byte, b'"' | b',' | b':' | b'{'..=b'}' | b'[' | b']' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')
 }
 
 /// Characters of a key without quotes.
