@@ -1,7 +1,7 @@
 //! `backstop parse`: a text on standard input, its JSON on standard output.
 
 use std::fs;
-use std::io::{self, BufRead, BufWriter, Read as _, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -81,8 +81,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let all_well = if args.jsonl {
         parser.lines(io::stdin().lock(), schema.as_ref(), &mut out)?
     } else {
-        let mut text = String::new();
-        io::stdin().lock().read_to_string(&mut text)?;
+        let text = io::read_to_string(io::stdin().lock())
+            .map_err(|error| Failure::new(format!("cannot read the text from standard input: {error}")))?;
         let (answer, found) = parser.parse(&text, schema.as_ref());
         writeln!(out, "{}", Value::Object(answer))?;
         found
@@ -153,9 +153,9 @@ impl Parser {
         out: &mut impl Write,
     ) -> Result<bool, Failure> {
         let mut all_read = true;
-        for (number, line) in (1..).zip(input.lines()) {
+        for (number, line) in (1..).zip(input.split(b'\n')) {
             let line = line?;
-            if line.trim().is_empty() {
+            if line.trim_ascii().is_empty() {
                 continue;
             }
             match self.line(&line, schema) {
@@ -169,8 +169,8 @@ impl Parser {
         Ok(all_read)
     }
 
-    fn line(&self, line: &str, schema: Option<&Schema>) -> Result<Map<String, Value>, String> {
-        let line: Line = serde_json::from_str(line)
+    fn line(&self, line: &[u8], schema: Option<&Schema>) -> Result<Map<String, Value>, String> {
+        let line: Line = serde_json::from_slice(line)
             .map_err(|error| format!("expected {{\"id\": …, \"input\": \"…\"}}: {error}"))?;
         let own = match line.schema {
             Value::Null => None,

@@ -169,6 +169,10 @@ impl Tolerant<'_> {
         let mut end = at;
         let mut parens = 0_usize;
         while let Some(byte) = self.cursor.byte_at(end) {
+            if byte.is_ascii_alphanumeric() {
+                end += 1;
+                continue;
+            }
             let blank_before =
                 end > at && self.cursor.byte_before(end).is_some_and(|b| b.is_ascii_whitespace());
             match byte {
@@ -239,6 +243,10 @@ impl Tolerant<'_> {
             return false;
         }
         let next = self.trivia_end(end);
+        // `1 : 2` is no text that anyone would write as a value; what follows will be refused.
+        if self.cursor.byte_at(next) == Some(b':') {
+            return true;
+        }
         if in_object {
             return self.quote_at(next).is_some() || self.looks_like_key(next);
         }
