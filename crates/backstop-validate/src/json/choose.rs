@@ -7,9 +7,9 @@
 use serde_json::Value;
 
 use super::accept::{Accept, Fit};
-use super::candidates::{Candidate, Found, Reading};
 use super::error::{ExtractError, Truncation};
 use super::extract::Extracted;
+use super::found::{Candidate, Found, Reading};
 use super::policy::{Candidates, Policy};
 use super::repair::{Repair, RepairKind, RepairLog, Risk};
 

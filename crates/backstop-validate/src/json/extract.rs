@@ -5,10 +5,11 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::accept::{Accept, Fit};
-use super::candidates::{Candidate, Found, Reading, Scan, Source};
+use super::candidates::Scan;
 use super::choose::{Choice, forbidden};
 use super::cursor::Cursor;
 use super::error::{ExtractError, Truncation};
+use super::found::{Candidate, Found, Reading, Source};
 use super::policy::{Candidates, Limits, Policy};
 use super::repair::{Repair, RepairKind, RepairLog, Risk};
 use super::strict::{self, Stop};
@@ -223,7 +224,7 @@ impl Extractor {
         let text = cursor.text();
         let options = self.options(accept.is_some());
         let (mut found, mut steps) = Scan::new(cursor, self.limits, options, Some(start)).run();
-        if let Some(offset) = found.too_deep() {
+        if let Some(offset) = found.too_deep {
             return (Err(self.too_deep(offset)), steps);
         }
         if let (true, Some(_)) = (found.candidates.is_empty() && found.reasoning.is_none(), accept) {

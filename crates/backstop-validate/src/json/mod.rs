@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Inside: `cursor`, `escape`, `number` and `pointer` are the tokens; `strict` and `tolerant` the two parsers;
-//! `candidates` (with `plausible`, `fences`, `thinking`, `escaped`) the scan between values; `choose` the choice.
+//! `candidates` (with `plausible`, `fences`, `thinking`, `escaped`, `found`) the scan between values; `choose` the choice.
 
 mod accept;
 mod candidates;
@@ -34,6 +34,7 @@ mod escape;
 mod escaped;
 mod extract;
 mod fences;
+mod found;
 mod frames;
 mod number;
 mod plausible;
@@ -45,8 +46,8 @@ mod thinking;
 mod tolerant;
 
 pub use accept::{Accept, Fit};
-pub use candidates::Source;
 pub use error::{CutState, ExtractError, Truncation};
 pub use extract::{Extracted, Extractor};
+pub use found::Source;
 pub use policy::{Candidates, Limits, Policy};
 pub use repair::{Repair, RepairKind, Risk};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::trivia::{is_word_char, literal};
 use super::{Halt, State, Step, Tolerant};
 use crate::json::error::CutState;
-use crate::json::number::{Loose, Numeral, read_loose};
+use crate::json::number::{Loose, Numeral, json_number, read_json_number, read_loose};
 use crate::json::repair::RepairKind;
 
 /// Longest key without quotes, in bytes.
@@ -69,6 +69,9 @@ impl Tolerant<'_> {
     /// A value without quotes.
     pub(super) fn bare_value(&mut self) -> Step<Value> {
         let at = self.cursor.pos;
+        if let Some(value) = self.plain_scalar(at) {
+            return Ok(value);
+        }
         let end = self.bare_end(at)?;
         let word = self.cursor.slice(at, end).trim_end();
         if word.is_empty() {
@@ -80,6 +83,30 @@ impl Tolerant<'_> {
             return Err(self.cut_word(word, at));
         }
         self.typed(word, at)
+    }
+
+    /// A number or literal of JSON with a delimiter right behind it: the usual case, read without looking ahead.
+    fn plain_scalar(&mut self, at: usize) -> Option<Value> {
+        let (value, len) = match json_number(self.cursor.rest()?) {
+            Some((len, float)) => match read_json_number(self.cursor.slice(at, at + len), float) {
+                Numeral::Exact(number) => (Value::Number(number), len),
+                Numeral::Wide(_) | Numeral::Overflow => return None,
+            },
+            None => self.literal_at(at)?,
+        };
+        if !matches!(self.cursor.slice(at, at + len), "true" | "false" | "null") && !value.is_number() {
+            return None;
+        }
+        let ends = match self.cursor.byte_at(at + len)? {
+            b'}' | b']' | b'\n' => true,
+            // In an object the comma may belong to the value: `12,000` or a sentence.
+            b',' => !self.top_is_object() || self.cursor.byte_at(at + len + 1) == Some(b'\n'),
+            _ => false,
+        };
+        ends.then(|| {
+            self.cursor.advance(len);
+            value
+        })
     }
 
     /// What a complete bare word stands for.
