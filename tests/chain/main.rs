@@ -6,5 +6,8 @@ mod course;
 mod deadline;
 mod hedge;
 mod limits;
+mod logs;
+mod probes;
 mod routing;
+mod simulation;
 mod taxonomy;

@@ -1,0 +1,182 @@
+//! What the engine tells `tracing`, and what it does not.
+
+use std::{
+    fmt::{Debug, Write},
+    future::IntoFuture,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use backstop_core::{
+    BreakerConfig, Candidate, Chain, FailureKind, Message, ProviderError, ProviderExt, Registry, Rejection,
+    Request, validator,
+};
+use backstop_mock::{MockProvider, Step};
+use backstop_tests::secs;
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    span::{Attributes, Id, Record},
+    subscriber::DefaultGuard,
+};
+
+/// One span or event.
+#[derive(Clone, Debug)]
+struct Line {
+    level: Level,
+    target: String,
+    name: String,
+    text: String,
+}
+
+/// Writes down everything at every level.
+#[derive(Clone, Default)]
+struct Log {
+    lines: Arc<Mutex<Vec<Line>>>,
+    spans: Arc<AtomicU64>,
+}
+
+struct Text<'a>(&'a mut String);
+
+impl Visit for Text<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        write!(self.0, "{field}={value:?} ").unwrap();
+    }
+}
+
+impl Log {
+    fn write(&self, metadata: &Metadata<'_>, record: impl FnOnce(&mut Text<'_>)) {
+        if !metadata.target().starts_with("backstop") {
+            return;
+        }
+        let mut text = String::new();
+        record(&mut Text(&mut text));
+        let (target, name) = (metadata.target().to_owned(), metadata.name().to_owned());
+        self.lines.lock().unwrap().push(Line { level: *metadata.level(), target, name, text });
+    }
+
+    fn listen(&self) -> DefaultGuard {
+        tracing::subscriber::set_default(self.clone())
+    }
+
+    fn lines(&self, holds: impl Fn(&Line) -> bool) -> Vec<Line> {
+        self.lines.lock().unwrap().iter().filter(|line| holds(line)).cloned().collect()
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.write(span.metadata(), |text| span.record(text));
+        Id::from_u64(self.spans.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        self.write(event.metadata(), |text| event.record(text));
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_is_one_span_for_each_call_and_one_for_each_attempt() {
+    let log = Log::default();
+    let _guard = log.listen();
+    let first = MockProvider::new("first", [Step::fail(FailureKind::Server)]);
+    let second = MockProvider::new("second", [Step::text("hi")]);
+    let chain = Chain::builder().target(first.model("m")).target(second.model("m")).build().unwrap();
+    let report = chain.complete("x").await.unwrap().report;
+    let calls = log.lines(|line| line.name == "call");
+    assert_eq!(calls.len(), 1);
+    assert!(calls[0].text.contains(&format!("call_id={}", report.call_id)), "{calls:?}");
+    let attempts = log.lines(|line| line.name == "attempt");
+    let texts: Vec<_> = attempts.iter().map(|line| line.text.trim()).collect();
+    assert_eq!(texts, ["target=first/m number=1", "target=first/m number=2", "target=second/m number=1"]);
+    assert!(
+        log.lines(|line| line.level <= Level::WARN).is_empty(),
+        "a call that was served warns of nothing"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_breaker_that_opens_is_warned_of_once_and_what_it_turns_away_is_for_debugging() {
+    let log = Log::default();
+    let _guard = log.listen();
+    let config = BreakerConfig::builder().consecutive_failures(2).jitter(0.0).build().unwrap();
+    let registry = Registry::builder().config(config).build();
+    let provider = MockProvider::new("p", [Step::fail(FailureKind::Overloaded)]);
+    let chain = || Chain::builder().target(provider.clone().model("m")).breakers(&registry).build().unwrap();
+    let chains = [chain(), chain(), chain()];
+    for chain in &chains {
+        chain.complete("x").await.unwrap_err();
+    }
+    let warned = log.lines(|line| line.level == Level::WARN);
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert_eq!(warned[0].target, "backstop");
+    assert!(
+        warned[0].text.contains("breaker p/m: closed -> open for 45.0s: 2 failures in a row"),
+        "{warned:?}"
+    );
+    let skipped = log.lines(|line| line.level == Level::DEBUG);
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    assert!(skipped[0].text.contains("target_id=p/m reason=breaker open, for 45 s"), "{skipped:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_latched_credential_is_one_alert_however_many_calls_find_out() {
+    let log = Log::default();
+    let _guard = log.listen();
+    let rejected = || {
+        ProviderError::new(FailureKind::Authentication, "no").with_status(401).with_code("invalid_api_key")
+    };
+    let provider = MockProvider::new("p", [Step::error(rejected).after(secs(1))]);
+    let chain = Chain::builder().target(provider.clone().model("m")).build().unwrap();
+    let calls: Vec<_> = (0..16).map(|_| tokio::spawn(chain.complete("x").into_future())).collect();
+    for call in calls {
+        call.await.unwrap().unwrap_err();
+    }
+    chain.complete("x").await.unwrap_err();
+    assert_eq!(provider.calls(), 16);
+    let alerts = log.lines(|line| line.target == "backstop::alert");
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    assert_eq!(alerts[0].level, Level::ERROR);
+    for part in ["target_id=p/m", "call_id=", "kind=authentication", "status=401", "code=\"invalid_api_key\""]
+    {
+        assert!(alerts[0].text.contains(part), "{part} is missing: {alerts:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompts_answers_and_keys_are_in_no_event_and_no_span() {
+    let log = Log::default();
+    let _guard = log.listen();
+    let told = |kind| {
+        Step::error(move || ProviderError::new(kind, "key KEY-TEXT was rejected for the prompt PROMPT-TEXT"))
+    };
+    let kinds = FailureKind::ALL.into_iter().filter(|kind| !kind.is_soft());
+    let junk = ["ANSWER-TEXT one", "ANSWER-TEXT two"].map(Step::text);
+    for step in kinds.map(told).chain(junk) {
+        let provider = MockProvider::new("p", [step]);
+        let chain = Chain::builder().target(provider.model("m")).build().unwrap();
+        let picky = validator::from_fn(|answer: Candidate<'_>| -> Result<(), Rejection> {
+            Err(Rejection::not_json(format!("`{}` is no JSON", answer.text())).with_feedback("FEEDBACK-TEXT"))
+        });
+        let request = Request::new("PROMPT-TEXT").system("SYSTEM-TEXT").message(Message::user("PROMPT-TEXT"));
+        chain.call(request, picky).tenant("TENANT-TEXT").tag("tag", "TAG-TEXT").await.unwrap_err();
+    }
+    let lines = log.lines(|_| true);
+    assert!(lines.iter().any(|line| line.target == "backstop::alert"));
+    let leaks: Vec<_> = lines.iter().filter(|line| line.text.contains("-TEXT")).collect();
+    assert!(leaks.is_empty(), "{leaks:?}");
+}
