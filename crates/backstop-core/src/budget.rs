@@ -15,7 +15,10 @@
 //! Nobody waits for a budget: a retry that it does not pay for becomes a failover at once.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU32, Ordering},
+};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -130,6 +133,7 @@ pub(crate) struct RetryBudget {
     provider: Arc<str>,
     config: BudgetConfig,
     clock: Arc<dyn Clock>,
+    in_flight: AtomicU32,
     state: Mutex<State>,
 }
 
@@ -141,7 +145,6 @@ struct State {
     /// Counts the parts since the beginning.
     part: u64,
     origin: Instant,
-    in_flight: u32,
     retries: u32,
     refused: u64,
 }
@@ -155,24 +158,21 @@ impl RetryBudget {
             earned: [0; PARTS],
             part: 0,
             origin: now,
-            in_flight: 0,
             retries: 0,
             refused: 0,
         };
-        Self { provider, config, clock, state: Mutex::new(state) }
+        Self { provider, config, clock, in_flight: AtomicU32::new(0), state: Mutex::new(state) }
     }
 
-    /// An attempt begins. The first of a call at this provider earns part of a retry.
-    pub(crate) fn begin(self: &Arc<Self>, first: bool) -> InFlight {
+    /// An attempt begins. The first of a call at this provider earns part of a retry. The time is that of the
+    /// budget's clock.
+    pub(crate) fn begin_at(self: &Arc<Self>, first: bool, now: Instant) -> InFlight {
         if self.config.limited && first {
-            let now = self.clock.now();
             let mut state = self.state();
             state.turn(now, self.config.lifetime);
             state.earn((self.config.share * RETRY as f64).round() as u64);
-            state.in_flight += 1;
-        } else {
-            self.state().in_flight += 1;
         }
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight { budget: Arc::clone(self) }
     }
 
@@ -183,7 +183,7 @@ impl RetryBudget {
         let source = if self.config.limited {
             state.turn(now, self.config.lifetime);
             state.fill(now, &self.config);
-            state.take(&self.config)
+            state.take(&self.config, self.in_flight.load(Ordering::Relaxed))
         } else {
             Some(Source::Nothing)
         };
@@ -205,7 +205,7 @@ impl RetryBudget {
         BudgetSnapshot {
             provider: Arc::clone(&self.provider),
             retries_left: self.config.limited.then_some(left),
-            in_flight: state.in_flight,
+            in_flight: self.in_flight.load(Ordering::Relaxed),
             retries_in_flight: state.retries,
             refused_total: state.refused,
         }
@@ -213,8 +213,7 @@ impl RetryBudget {
 
     /// Nothing to remember but what comes back by itself.
     pub(crate) fn is_idle(&self) -> bool {
-        let state = self.state();
-        state.in_flight == 0 && state.retries == 0
+        self.in_flight.load(Ordering::Relaxed) == 0 && self.state().retries == 0
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -239,9 +238,10 @@ enum Source {
 impl State {
     /// Forgets the parts whose time is over.
     fn turn(&mut self, now: Instant, lifetime: Duration) {
-        let length = (lifetime / PARTS as u32).as_nanos().max(1);
-        let passed = now.saturating_duration_since(self.origin).as_nanos() / length;
-        let part = u64::try_from(passed).unwrap_or(u64::MAX).max(self.part);
+        let length = (lifetime / PARTS as u32).as_millis().max(1);
+        let passed = now.saturating_duration_since(self.origin).as_millis();
+        let (length, passed) = (u64::try_from(length), u64::try_from(passed));
+        let part = (passed.unwrap_or(u64::MAX) / length.unwrap_or(u64::MAX)).max(self.part);
         let steps = (part - self.part).min(PARTS as u64);
         for step in 1..=steps {
             // A part comes into the place of the one that is a lifetime older.
@@ -269,8 +269,8 @@ impl State {
         }
     }
 
-    fn take(&mut self, config: &BudgetConfig) -> Option<Source> {
-        let share = (f64::from(self.in_flight) * config.concurrent_share) as u32;
+    fn take(&mut self, config: &BudgetConfig, in_flight: u32) -> Option<Source> {
+        let share = (f64::from(in_flight) * config.concurrent_share) as u32;
         if self.retries >= share.max(config.concurrent_least) {
             return None;
         }
@@ -301,8 +301,7 @@ pub(crate) struct InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        let mut state = self.budget.state();
-        state.in_flight = state.in_flight.saturating_sub(1);
+        self.budget.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -355,6 +354,10 @@ mod tests {
         std::iter::from_fn(|| pay().map(drop)).count()
     }
 
+    fn begin(budget: &Arc<RetryBudget>, first: bool) -> InFlight {
+        budget.begin_at(first, budget.clock.now())
+    }
+
     #[test]
     fn the_reserve_is_ten_and_fills_up_by_one_a_second() {
         let (budget, clock) = budget(BudgetConfig::default());
@@ -373,9 +376,9 @@ mod tests {
         let (budget, clock) = budget(BudgetConfig::default().floor(0.0, 0));
         assert_eq!(spend(&budget), 0);
         for _ in 0..14 {
-            drop(budget.begin(true));
+            drop(begin(&budget, true));
         }
-        drop(budget.begin(false));
+        drop(begin(&budget, false));
         assert_eq!(budget.snapshot().retries_left, Some(2));
         clock.advance(Duration::from_secs(53));
         assert_eq!(budget.snapshot().retries_left, Some(2));
@@ -388,7 +391,7 @@ mod tests {
         let (budget, _) = budget(BudgetConfig::default().floor(0.0, 1000));
         let held: Vec<_> = std::iter::from_fn(|| budget.withdraw()).collect();
         assert_eq!(held.len(), 3);
-        let _attempts: Vec<_> = (0..50).map(|_| budget.begin(true)).collect();
+        let _attempts: Vec<_> = (0..50).map(|_| begin(&budget, true)).collect();
         let more: Vec<_> = std::iter::from_fn(|| budget.withdraw()).collect();
         assert_eq!(held.len() + more.len(), 10);
         assert_eq!(budget.snapshot().retries_in_flight, 10);
@@ -407,7 +410,7 @@ mod tests {
         drop(budget.withdraw().unwrap());
         assert_eq!(spend(&budget), 1);
         for _ in 0..5 {
-            drop(budget.begin(true));
+            drop(begin(&budget, true));
         }
         drop(budget.withdraw().unwrap());
         assert_eq!(spend(&budget), 1);
@@ -424,7 +427,7 @@ mod tests {
         let (budget, clock) = budget(BudgetConfig::default().floor(0.0, 0));
         clock.advance(Duration::from_secs(30));
         for _ in 0..5 {
-            drop(budget.begin(true));
+            drop(begin(&budget, true));
         }
         clock.rewind(Duration::from_secs(20));
         assert_eq!(spend(&budget), 1);

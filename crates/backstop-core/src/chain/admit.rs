@@ -16,8 +16,10 @@ pub(crate) struct Admitted<'a> {
     /// Where the member stands in its pool, from 1.
     pub(crate) number: Option<u32>,
     pub(crate) permit: Permit,
+    /// Whether time has passed since it was asked for.
+    pub(crate) waited: bool,
     queued: Queued,
-    _counted: (Counted, Counted),
+    _counted: (Counted, Option<Counted>),
     _in_flight: InFlight,
 }
 
@@ -47,29 +49,36 @@ impl<'a> Visit<'a> {
     /// first: an open circuit must not fill the queue.
     pub(crate) async fn admit(&mut self, until: Instant) -> Result<Admitted<'a>, Skip> {
         let slot = self.slot;
-        let queued = if slot.queues() {
+        let mut waited = slot.queues();
+        let queued = if waited {
             slot.admits(slot.now())?;
             self.queue(until).await?
         } else {
             Queued::default()
         };
-        let (member, entry) = slot.enter(slot.now(), &self.choice)?;
+        let now = slot.now();
+        let (member, entry) = slot.enter(now, &self.choice)?;
         let permit = match entry {
             Entry::Admitted(permit) => permit,
             Entry::Skip(reason) => return Err(reason),
-            Entry::NeedsLease(request) => match timeout_at(until, request.ask()).await {
-                Ok(answer) => answer.map_err(skip)?,
-                Err(_) => return Err(Skip::Deadline),
-            },
+            Entry::NeedsLease(request) => {
+                waited = true;
+                match timeout_at(until, request.ask()).await {
+                    Ok(answer) => answer.map_err(skip)?,
+                    Err(_) => return Err(Skip::Deadline),
+                }
+            }
         };
-        let position = if slot.members.len() > 1 { slot.position(member) } else { None };
+        let is_pool = slot.members.len() > 1;
+        let position = if is_pool { slot.position(member) } else { None };
         Ok(Admitted {
             member,
             number: position.and_then(|position| u32::try_from(position + 1).ok()),
             permit,
+            waited,
             queued,
-            _counted: (slot.load.enter(), member.load.enter()),
-            _in_flight: member.budget.begin(self.tries.is_first()),
+            _counted: (slot.load.enter(), is_pool.then(|| member.load.enter())),
+            _in_flight: member.budget.begin_at(self.tries.is_first(), now),
         })
     }
 

@@ -22,6 +22,7 @@ pub(crate) struct Member {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) breaker: Arc<Breaker>,
     pub(crate) budget: Arc<RetryBudget>,
+    /// Only counted in a pool; alone, its load is the target's.
     pub(crate) load: Arc<Gauge>,
     instance: Arc<str>,
     model: Arc<str>,

@@ -17,6 +17,8 @@ use crate::{
 
 /// How long an attempt may take.
 pub(crate) struct Allowance {
+    /// When the attempt begins.
+    pub(crate) from: Instant,
     /// When its time is over.
     pub(crate) until: Instant,
     /// When the time of its target is over.
@@ -57,18 +59,17 @@ pub(crate) async fn send(
         deadline: Some(allowance.until),
         progress,
     };
-    let began = Instant::now();
     let response = match timeout_at(allowance.until, member.provider.complete(&attempt)).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => return Err(failed(error.into(), None)),
         Err(_) => {
             if matches!(allowance.limited_by, LimitedBy::Timeout | LimitedBy::AdaptiveTimeout) {
-                slot.took(cx.task(), allowed);
+                slot.took(cx.task(), allowance.from);
             }
             return Err(failed(timed_out(&attempt, allowance).into(), None));
         }
     };
-    slot.took(cx.task(), began.elapsed());
+    slot.took(cx.task(), allowance.from);
     match judge(cx, slot, &response).await {
         Ok(changes) => Ok((response, changes)),
         Err(failure) => Err(failed(failure, Some(response))),

@@ -52,8 +52,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) cx: &'a Cx<'a>,
     pub(crate) slot: &'a Slot,
     pub(crate) position: usize,
-    /// Time left to the call when the visit began.
-    pub(crate) left: Duration,
+    began: Instant,
     /// How much of it is kept for the targets to come, once that mattered.
     kept: Option<Duration>,
     pub(crate) tries: Tries,
@@ -70,8 +69,7 @@ pub(crate) async fn serve<'a>(
     slot: &'a Slot,
     lane: Lane<'a>,
 ) -> End {
-    let quality = cx.chain.quality.admit_at(slot.id.as_str(), cx.task().unwrap_or_default(), slot.now());
-    let quality = match quality {
+    let quality = match cx.chain.quality.admit(slot.id.as_str(), cx.task().unwrap_or_default()) {
         Ok(permit) => permit,
         Err(skip) => {
             cx.skip(slot, Skip::Quality { retry_in: skip.retry_in });
@@ -96,11 +94,12 @@ pub(crate) async fn serve<'a>(
 impl<'a> Visit<'a> {
     fn new(cx: &'a Cx<'a>, position: usize, slot: &'a Slot, lane: Lane<'a>) -> Self {
         let hedge = lane.hedge.is_some();
+        let began = Instant::now();
         Self {
             cx,
             slot,
             position,
-            left: cx.time_left(),
+            began,
             kept: None,
             tries: Tries::new(lane.hedge),
             choice: Choice::default(),
@@ -135,16 +134,17 @@ impl<'a> Visit<'a> {
 
     /// Everything before a request is sent.
     async fn prepare(&mut self, walk: &Walk) -> Result<(Admitted<'a>, Allowance), Skip> {
-        let until = self.allowance(walk).latest;
-        if until <= Instant::now() {
+        let mut allowance = self.allowance(walk);
+        if allowance.allowed.is_zero() {
             return Err(Skip::Deadline);
         }
-        let admitted = self.admit(until).await?;
+        let admitted = self.admit(allowance.latest).await?;
         if self.hedge && self.tries.number == 0 && admitted.permit.is_probe() {
             return Err(Skip::BreakerOpen { retry_in: None });
         }
-        // Anew: waiting for a place has taken time.
-        let allowance = self.allowance(walk);
+        if admitted.waited {
+            allowance = self.allowance(walk);
+        }
         if allowance.allowed.is_zero() { Err(Skip::Deadline) } else { Ok((admitted, allowance)) }
     }
 
@@ -190,15 +190,15 @@ impl<'a> Visit<'a> {
 
     /// How long an attempt that begins now may take.
     fn allowance(&mut self, walk: &Walk) -> Allowance {
-        let now = Instant::now();
+        let from = Instant::now();
         let (timeout, by) = self.slot.timeout(self.cx.task());
-        let latest = if self.tries.number == 0 && self.has_plenty(timeout) {
+        let latest = if self.tries.number == 0 && self.has_plenty(timeout, from) {
             self.cx.deadline
         } else {
             let kept = self.kept(walk);
             self.cx.deadline.checked_sub(kept).unwrap_or(self.cx.deadline)
         };
-        let left = latest.saturating_duration_since(now);
+        let left = latest.saturating_duration_since(from);
         let (allowed, limited_by) = if timeout <= left {
             (timeout, by)
         } else if latest < self.cx.deadline {
@@ -206,15 +206,16 @@ impl<'a> Visit<'a> {
         } else {
             (left, LimitedBy::Deadline)
         };
-        Allowance { until: now + allowed, latest, allowed, limited_by, timeout }
+        Allowance { from, until: from + allowed, latest, allowed, limited_by, timeout }
     }
 
     /// Whether the first attempt fits in even if every target to come is to be asked, which need not be known then.
-    fn has_plenty(&self, timeout: Duration) -> bool {
+    fn has_plenty(&self, timeout: Duration, now: Instant) -> bool {
         let (cx, after) = (self.cx, self.position + 1);
         let all = cx.order.positions().skip(after).filter_map(|position| cx.slot(position));
-        let kept = plan::kept(self.left, cx.chain.kept_share, all.map(|slot| slot.target.timeout));
-        timeout <= cx.time_left().saturating_sub(kept)
+        let left = cx.deadline.saturating_duration_since(now);
+        let kept = plan::kept(left, cx.chain.kept_share, all.map(|slot| slot.target.timeout));
+        timeout <= left.saturating_sub(kept)
     }
 
     /// How much time is kept for the targets to come that could be asked. Settled once for a visit: a share of what
@@ -230,7 +231,8 @@ impl<'a> Visit<'a> {
                 && slot.admits(slot.now()).is_ok();
             asked.then_some(slot.target.timeout)
         });
-        let kept = plan::kept(self.left, cx.chain.kept_share, following);
+        let left = cx.deadline.saturating_duration_since(self.began);
+        let kept = plan::kept(left, cx.chain.kept_share, following);
         self.kept = Some(kept);
         kept
     }

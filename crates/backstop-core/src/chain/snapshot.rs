@@ -1,6 +1,6 @@
 //! A chain as seen from outside, for health pages and tests.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -73,16 +73,17 @@ impl Slot {
             queued: self.bulkhead.as_ref().map_or(0, |bulkhead| bulkhead.waiting()),
             max_in_flight: self.bulkhead.as_ref().map(|bulkhead| bulkhead.size()),
             timeout: self.timeout(None).0,
-            members: self.members.iter().map(|member| member.snapshot(now)).collect(),
+            members: self.members.iter().map(|member| member.snapshot(now, self)).collect(),
         }
     }
 }
 
 impl Member {
-    fn snapshot(&self, now: std::time::Instant) -> MemberSnapshot {
+    fn snapshot(&self, now: Instant, slot: &Slot) -> MemberSnapshot {
+        let load = if slot.members.len() > 1 { &self.load } else { &slot.load };
         let (closed_for, latched) = self.credential(now);
         MemberSnapshot {
-            in_flight: self.load.now(),
+            in_flight: load.now(),
             closed_for,
             latched,
             breaker: self.breaker.snapshot(),
