@@ -1,12 +1,11 @@
 //! What the engine tells `tracing`, and what it does not.
 
 use std::{
+    cell::RefCell,
     fmt::{Debug, Write},
     future::IntoFuture,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    rc::Rc,
+    sync::Once,
 };
 
 use backstop_core::{
@@ -19,7 +18,6 @@ use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
-    subscriber::DefaultGuard,
 };
 
 /// One span or event.
@@ -31,11 +29,47 @@ struct Line {
     text: String,
 }
 
-/// Writes down everything at every level.
+/// What was written on the thread of this test.
 #[derive(Clone, Default)]
-struct Log {
-    lines: Arc<Mutex<Vec<Line>>>,
-    spans: Arc<AtomicU64>,
+struct Log(Rc<RefCell<Vec<Line>>>);
+
+thread_local! {
+    static HERE: RefCell<Option<Log>> = const { RefCell::new(None) };
+}
+
+impl Log {
+    /// Listens to this thread from now on. Tests run on one each.
+    fn begin() -> Self {
+        static INSTALL: Once = Once::new();
+        // One for all threads: beside scoped subscribers, a thread without one decides what others get to see.
+        INSTALL.call_once(|| {
+            tracing::subscriber::set_global_default(Everything).unwrap();
+            tracing::callsite::rebuild_interest_cache();
+        });
+        let log = Self::default();
+        HERE.set(Some(log.clone()));
+        log
+    }
+
+    fn lines(&self, holds: impl Fn(&Line) -> bool) -> Vec<Line> {
+        self.0.borrow().iter().filter(|line| holds(line)).cloned().collect()
+    }
+}
+
+/// Takes spans and events of every level.
+struct Everything;
+
+impl Everything {
+    fn write(metadata: &Metadata<'_>, record: impl FnOnce(&mut Text<'_>)) {
+        let Some(log) = HERE.with_borrow(Clone::clone) else { return };
+        if !metadata.target().starts_with("backstop") {
+            return;
+        }
+        let mut text = String::new();
+        record(&mut Text(&mut text));
+        let (target, name) = (metadata.target().to_owned(), metadata.name().to_owned());
+        log.0.borrow_mut().push(Line { level: *metadata.level(), target, name, text });
+    }
 }
 
 struct Text<'a>(&'a mut String);
@@ -46,34 +80,14 @@ impl Visit for Text<'_> {
     }
 }
 
-impl Log {
-    fn write(&self, metadata: &Metadata<'_>, record: impl FnOnce(&mut Text<'_>)) {
-        if !metadata.target().starts_with("backstop") {
-            return;
-        }
-        let mut text = String::new();
-        record(&mut Text(&mut text));
-        let (target, name) = (metadata.target().to_owned(), metadata.name().to_owned());
-        self.lines.lock().unwrap().push(Line { level: *metadata.level(), target, name, text });
-    }
-
-    fn listen(&self) -> DefaultGuard {
-        tracing::subscriber::set_default(self.clone())
-    }
-
-    fn lines(&self, holds: impl Fn(&Line) -> bool) -> Vec<Line> {
-        self.lines.lock().unwrap().iter().filter(|line| holds(line)).cloned().collect()
-    }
-}
-
-impl Subscriber for Log {
+impl Subscriber for Everything {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        self.write(span.metadata(), |text| span.record(text));
-        Id::from_u64(self.spans.fetch_add(1, Ordering::Relaxed) + 1)
+        Self::write(span.metadata(), |text| span.record(text));
+        Id::from_u64(1)
     }
 
     fn record(&self, _: &Id, _: &Record<'_>) {}
@@ -81,7 +95,7 @@ impl Subscriber for Log {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        self.write(event.metadata(), |text| event.record(text));
+        Self::write(event.metadata(), |text| event.record(text));
     }
 
     fn enter(&self, _: &Id) {}
@@ -91,8 +105,7 @@ impl Subscriber for Log {
 
 #[tokio::test(start_paused = true)]
 async fn there_is_one_span_for_each_call_and_one_for_each_attempt() {
-    let log = Log::default();
-    let _guard = log.listen();
+    let log = Log::begin();
     let first = MockProvider::new("first", [Step::fail(FailureKind::Server)]);
     let second = MockProvider::new("second", [Step::text("hi")]);
     let chain = Chain::builder().target(first.model("m")).target(second.model("m")).build().unwrap();
@@ -111,8 +124,7 @@ async fn there_is_one_span_for_each_call_and_one_for_each_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_breaker_that_opens_is_warned_of_once_and_what_it_turns_away_is_for_debugging() {
-    let log = Log::default();
-    let _guard = log.listen();
+    let log = Log::begin();
     let config = BreakerConfig::builder().consecutive_failures(2).jitter(0.0).build().unwrap();
     let registry = Registry::builder().config(config).build();
     let provider = MockProvider::new("p", [Step::fail(FailureKind::Overloaded)]);
@@ -135,8 +147,7 @@ async fn a_breaker_that_opens_is_warned_of_once_and_what_it_turns_away_is_for_de
 
 #[tokio::test(start_paused = true)]
 async fn a_latched_credential_is_one_alert_however_many_calls_find_out() {
-    let log = Log::default();
-    let _guard = log.listen();
+    let log = Log::begin();
     let rejected = || {
         ProviderError::new(FailureKind::Authentication, "no").with_status(401).with_code("invalid_api_key")
     };
@@ -159,8 +170,7 @@ async fn a_latched_credential_is_one_alert_however_many_calls_find_out() {
 
 #[tokio::test(start_paused = true)]
 async fn prompts_answers_and_keys_are_in_no_event_and_no_span() {
-    let log = Log::default();
-    let _guard = log.listen();
+    let log = Log::begin();
     let told = |kind| {
         Step::error(move || ProviderError::new(kind, "key KEY-TEXT was rejected for the prompt PROMPT-TEXT"))
     };
