@@ -7,6 +7,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, Ordering},
     },
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -139,10 +140,21 @@ struct Cell {
     learnt: Mutex<Learnt>,
 }
 
+/// What [`Progress`] holds.
 #[derive(Clone, Debug, Default)]
-struct Learnt {
-    request_id: Option<String>,
-    usage: Option<Usage>,
+pub(crate) struct Learnt {
+    pub(crate) request_id: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) timing: Timing,
+}
+
+/// How fast a stream was.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    /// From the beginning of the attempt to its first content.
+    pub(crate) first_content: Option<Duration>,
+    /// From one token to the next, on average.
+    pub(crate) per_output_token: Option<Duration>,
 }
 
 impl Progress {
@@ -159,6 +171,19 @@ impl Progress {
     /// Notes the tokens so far.
     pub fn usage(&self, usage: Usage) {
         self.learnt().usage = Some(usage);
+    }
+
+    pub(crate) fn timing(&self, timing: Timing) {
+        self.learnt().timing = timing;
+    }
+
+    pub(crate) fn take_all(&self) -> Learnt {
+        std::mem::take(&mut *self.learnt())
+    }
+
+    /// The tokens so far.
+    pub(crate) fn usage_so_far(&self) -> Option<Usage> {
+        self.learnt().usage
     }
 
     /// How far the attempt has come.

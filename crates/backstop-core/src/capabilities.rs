@@ -36,6 +36,9 @@ pub struct Capabilities {
     pub tools: Option<bool>,
     /// Streams.
     pub streaming: Option<bool>,
+    /// Goes on with an assistant message that stands last. Needed by [`OnInterrupt::Continue`](crate::OnInterrupt),
+    /// which takes unknown for no.
+    pub prefill: Option<bool>,
 }
 
 impl Capabilities {
@@ -50,6 +53,7 @@ impl Capabilities {
             documents: None,
             tools: None,
             streaming: None,
+            prefill: None,
         }
     }
 
@@ -102,6 +106,13 @@ impl Capabilities {
         self
     }
 
+    /// Sets whether it goes on with an assistant message that stands last.
+    #[must_use]
+    pub const fn with_prefill(mut self, yes: bool) -> Self {
+        self.prefill = Some(yes);
+        self
+    }
+
     /// These, with what `other` knows laid over them.
     #[must_use]
     pub fn overlaid(self, other: Self) -> Self {
@@ -113,6 +124,7 @@ impl Capabilities {
             documents: other.documents.or(self.documents),
             tools: other.tools.or(self.tools),
             streaming: other.streaming.or(self.streaming),
+            prefill: other.prefill.or(self.prefill),
         }
     }
 }

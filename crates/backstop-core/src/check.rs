@@ -41,6 +41,17 @@ pub trait Check: Send + Sync + 'static {
     /// # Errors
     /// The answer may not be used, and why.
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection>;
+
+    /// Judges the beginning of a streamed answer, before any of it is shown: the last moment at which going to the
+    /// next target is silent. `head` may end anywhere. Default: accepts it; [`check`](Self::check) judges the whole
+    /// answer at the end in any case.
+    ///
+    /// # Errors
+    /// The answer will not be usable, and why.
+    fn check_head(&self, head: &str) -> Result<(), Rejection> {
+        let _ = head;
+        Ok(())
+    }
 }
 
 /// A closure as a check.

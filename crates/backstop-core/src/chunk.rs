@@ -1,10 +1,13 @@
 //! What a streaming adapter yields.
 
-use futures_util::stream::BoxStream;
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 
 use crate::{
     error::ProviderError,
-    response::{FinishReason, Usage},
+    response::{FinishReason, Response, Usage},
 };
 
 /// A stream of chunks; it owns its connection, so it outlives the attempt that opened it. Dropping it cancels
@@ -46,4 +49,25 @@ pub enum Chunk {
     Usage(Usage),
     /// The model is done. A stream that ends without it was cut.
     End(FinishReason),
+}
+
+/// A whole answer as a stream, for a provider that does not stream or does not want to this time.
+#[must_use]
+pub fn whole(response: Response) -> ChunkStream {
+    let meta = Chunk::Meta { model: response.model, request_id: response.request_id };
+    let calls = response.tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
+        index,
+        id: Some(call.id),
+        name: Some(call.name),
+        arguments: call.arguments,
+    });
+    let chunks = std::iter::once(meta)
+        .chain(response.refusal.map(Chunk::Refusal))
+        .chain((!response.text.is_empty()).then_some(Chunk::Text(response.text)))
+        .chain(calls)
+        .chain(response.usage.map(Chunk::Usage))
+        .chain(std::iter::once(Chunk::End(response.finish)))
+        .map(Ok)
+        .collect::<Vec<_>>();
+    stream::iter(chunks).boxed()
 }

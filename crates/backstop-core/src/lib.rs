@@ -49,7 +49,10 @@ pub use attempt::{Attempt, CallId, Overlay, Progress};
 pub use breaker::{Breaker, BreakerConfig};
 pub use budget::BudgetConfig;
 pub use capabilities::{Capabilities, StructuredOutput};
-pub use chain::{Answer, Call, Chain, ChainBuilder, ChainSnapshot, Hedge};
+pub use chain::{
+    Answer, AnswerStream, Call, Chain, ChainBuilder, ChainSnapshot, Hedge, Interrupted, OnInterrupt, StreamCall,
+    StreamEvent,
+};
 pub use check::Check;
 pub use chunk::{Chunk, ChunkStream};
 pub use error::{

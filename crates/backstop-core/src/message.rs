@@ -50,6 +50,12 @@ pub struct Message {
     pub cache: Option<CacheHint>,
 }
 
+/// How many characters of text messages have. Media are left out.
+pub(crate) fn characters<'a>(messages: impl Iterator<Item = &'a Message>) -> usize {
+    let parts = messages.flat_map(|message| &message.parts);
+    parts.map(|part| if let Part::Text(text) = part { text.chars().count() } else { 0 }).sum()
+}
+
 impl Message {
     /// A message of any parts.
     #[must_use]

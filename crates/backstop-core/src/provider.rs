@@ -3,12 +3,12 @@
 use std::{borrow::Cow, sync::Arc};
 
 use async_trait::async_trait;
-use futures_util::{StreamExt, future::BoxFuture, stream};
+use futures_util::future::BoxFuture;
 
 use crate::{
     attempt::Attempt,
     capabilities::Capabilities,
-    chunk::{Chunk, ChunkStream},
+    chunk::{self, ChunkStream},
     error::ProviderError,
     response::Response,
     target::Target,
@@ -77,28 +77,8 @@ pub trait Provider: Send + Sync + 'static {
     /// # Errors
     /// As [`complete`](Self::complete), before the stream has begun.
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
-        Ok(whole(self.complete(attempt).await?))
+        Ok(chunk::whole(self.complete(attempt).await?))
     }
-}
-
-/// A whole answer as a stream.
-fn whole(response: Response) -> ChunkStream {
-    let meta = Chunk::Meta { model: response.model, request_id: response.request_id };
-    let calls = response.tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
-        index,
-        id: Some(call.id),
-        name: Some(call.name),
-        arguments: call.arguments,
-    });
-    let chunks = std::iter::once(meta)
-        .chain(response.refusal.map(Chunk::Refusal))
-        .chain((!response.text.is_empty()).then_some(Chunk::Text(response.text)))
-        .chain(calls)
-        .chain(response.usage.map(Chunk::Usage))
-        .chain(std::iter::once(Chunk::End(response.finish)))
-        .map(Ok)
-        .collect::<Vec<_>>();
-    stream::iter(chunks).boxed()
 }
 
 /// Tells credentials of one endpoint apart without revealing them: a number that the adapter derives from its

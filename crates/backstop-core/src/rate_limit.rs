@@ -18,7 +18,7 @@ use governor::{
 };
 use tokio::time::sleep;
 
-use crate::{attempt::Overlay, clock::Clock, message::Part, request::Request, response::Usage};
+use crate::{attempt::Overlay, clock::Clock, message::characters, request::Request, response::Usage};
 
 /// Parts of a minute's amount that may be used at once. A bucket of a whole minute's amount would let twice the
 /// amount through in a minute that begins with a full bucket.
@@ -174,13 +174,7 @@ impl RateClock for Ticks {
 /// Tokens that a request will take, roughly: four characters of text are about one token of English, and the whole
 /// token limit may be used. Media are left out; what they took is charged afterwards.
 fn guess(request: &Request, overlay: &Overlay) -> u64 {
-    let texts = request.messages.iter().chain(&overlay.feedback).flat_map(|message| &message.parts);
-    let characters: usize = texts
-        .map(|part| match part {
-            Part::Text(text) => text.chars().count(),
-            _ => 0,
-        })
-        .sum();
+    let characters = characters(request.messages.iter().chain(&overlay.feedback));
     let answer = overlay.max_tokens.or(request.max_tokens).unwrap_or_default();
     let characters = characters + request.system.as_deref().map_or(0, |text| text.chars().count());
     (characters as u64).div_ceil(4) + u64::from(answer)

@@ -4,8 +4,10 @@
 //! loopback HTTP server that speaks the vendors' wire formats, with faults at any byte, so tests about the wire
 //! use the real adapters.
 
+mod piece;
 pub mod provider;
 pub mod server;
 
+pub use piece::Piece;
 pub use provider::{MockProvider, Seen, Step};
 pub use server::MockServer;

@@ -13,10 +13,13 @@ use std::{
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, Capabilities, CredentialId, FailureKind, FinishKind, Message, Provider, ProviderError, Request,
-    Response, Stage, ToolCall, Usage,
+    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, FinishKind, Message, Provider, ProviderError,
+    Request, Response, Stage, ToolCall, Usage, chunk,
 };
+use futures_util::StreamExt;
 use tokio::{sync::Notify, time::sleep};
+
+use crate::piece::{self, Piece};
 
 /// A provider that answers by script and remembers what it was asked. Clones share script and memory, so a test
 /// keeps one and gives the other to the chain.
@@ -112,6 +115,7 @@ enum Action {
     Compute(Arc<dyn Fn(&Seen) -> Response + Send + Sync>),
     Fail(Arc<dyn Fn() -> ProviderError + Send + Sync>),
     Hang(Stage),
+    Stream(Arc<[Piece]>),
 }
 
 #[derive(Clone)]
@@ -138,6 +142,19 @@ impl Step {
     /// Answers with what the closure makes of the request.
     pub fn compute(answer: impl Fn(&Seen) -> Response + Send + Sync + 'static) -> Self {
         Self::of(Action::Compute(Arc::new(answer)))
+    }
+
+    /// Streams these pieces; texts can be given as they are. Without [`Piece::end`] the stream is cut. The step's
+    /// usage comes before the end. Who asks for a whole answer gets the pieces put together, after all their waits.
+    ///
+    /// ```
+    /// use backstop_mock::{Piece, Step};
+    ///
+    /// let cut = Step::stream(["Once upon ".into(), Piece::ping(), "a time".into()]);
+    /// # let _ = cut;
+    /// ```
+    pub fn stream(pieces: impl IntoIterator<Item = Piece>) -> Self {
+        Self::of(Action::Stream(pieces.into_iter().collect()))
     }
 
     /// Declines by the vendor's own signal.
@@ -209,6 +226,7 @@ impl fmt::Debug for Step {
             Action::Compute(_) => f.write_str("Compute"),
             Action::Fail(error) => write!(f, "Fail({})", error()),
             Action::Hang(stage) => write!(f, "Hang({stage})"),
+            Action::Stream(pieces) => write!(f, "Stream({} pieces)", pieces.len()),
         }
     }
 }
@@ -328,8 +346,30 @@ impl Provider for MockProvider {
     }
 
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
-        let seen = Seen::new(attempt);
         let _in_flight = InFlight::begin(&self.0);
+        let (seen, step) = self.begin(attempt).await?;
+        step.answer(&seen, attempt).await
+    }
+
+    async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
+        let in_flight = InFlight::begin(&self.0);
+        let (seen, step) = self.begin(attempt).await?;
+        let chunks = match &step.action {
+            Action::Stream(pieces) => {
+                attempt.progress.enter(Stage::Body);
+                piece::chunks(Arc::clone(pieces), step.usage)
+            }
+            _ => chunk::whole(step.answer(&seen, attempt).await?),
+        };
+        // Under way until the stream is dropped.
+        Ok(chunks.map(move |chunk| (chunk, &in_flight).0).boxed())
+    }
+}
+
+impl MockProvider {
+    /// Notes a request, finds what to do with it, and waits as long as that says.
+    async fn begin(&self, attempt: &Attempt<'_>) -> Result<(Seen, Step), ProviderError> {
+        let seen = Seen::new(attempt);
         let step = self.next(&seen);
         lock(&self.0.seen).push(seen.clone());
         let Some(step) = step else {
@@ -344,36 +384,43 @@ impl Provider for MockProvider {
         if let Some(id) = &step.request_id {
             attempt.progress.request_id(id.as_str());
         }
+        Ok((seen, step))
+    }
+}
+
+impl Step {
+    async fn answer(&self, seen: &Seen, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
         let complete = |mut response: Response| {
-            response.usage = response.usage.or(step.usage);
-            response.request_id = response.request_id.or_else(|| step.request_id.clone());
+            response.usage = response.usage.or(self.usage);
+            response.request_id = response.request_id.or_else(|| self.request_id.clone());
             response
         };
-        match &step.action {
+        match &self.action {
             Action::Respond(response) => Ok(complete((**response).clone())),
-            Action::Compute(answer) => Ok(complete(answer(&seen))),
+            Action::Compute(answer) => Ok(complete(answer(seen))),
             Action::Fail(error) => Err(error()),
             Action::Hang(stage) => {
                 attempt.progress.enter(*stage);
                 std::future::pending().await
             }
+            Action::Stream(pieces) => piece::together(Arc::clone(pieces)).await.map(complete),
         }
     }
 }
 
-/// Counts a request until its future ends or is dropped.
-struct InFlight<'a>(&'a AtomicUsize);
+/// Counts a request until it ends or is dropped.
+struct InFlight(Arc<Inner>);
 
-impl<'a> InFlight<'a> {
-    fn begin(inner: &'a Inner) -> Self {
+impl InFlight {
+    fn begin(inner: &Arc<Inner>) -> Self {
         inner.in_flight.fetch_add(1, Ordering::SeqCst);
-        Self(&inner.in_flight)
+        Self(Arc::clone(inner))
     }
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -7,7 +7,7 @@ use backstop_core::{Candidate, Check, FailureKind, Rejection, Validator};
 
 use crate::{
     reading::{Reading, signals},
-    refusal::{Detector, Kind},
+    refusal::{Detector, Kind, Signals},
     schema::Schema,
 };
 
@@ -85,7 +85,11 @@ impl Refusal {
     }
 
     fn judge(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
-        let verdict = self.detector.detect_with(signals(candidate), candidate.text());
+        self.judge_text(signals(candidate), candidate.text())
+    }
+
+    fn judge_text(&self, signals: Signals, text: &str) -> Result<(), Rejection> {
+        let verdict = self.detector.detect_with(signals, text);
         if verdict.kind == Kind::NeedsInput && self.needs_input {
             let reason = "the model asks for input that the request lacks";
             return Err(Rejection::of(FailureKind::NeedsInput, reason));
@@ -112,6 +116,11 @@ impl Check for Refusal {
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
         self.judge(candidate)
+    }
+
+    /// By words alone: a vendor's signal ends a stream by itself. A head is an answer whose shortness says nothing.
+    fn check_head(&self, head: &str) -> Result<(), Rejection> {
+        self.judge_text(Signals::new().truncated(true), head)
     }
 }
 

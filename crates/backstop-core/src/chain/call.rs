@@ -60,6 +60,10 @@ impl Chain {
         Self(Arc::new(inner))
     }
 
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
     /// A call whose answer must satisfy a validator, given by value, by reference or in an `Arc`. A validator that
     /// cannot work (a wrong schema, for example) makes the call fail as
     /// [`ChainErrorKind::Config`](crate::ChainErrorKind::Config) before anything is sent.

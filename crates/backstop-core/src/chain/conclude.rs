@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     breaker::Outcome,
-    error::{FailureKind, ProviderError},
+    error::{FailureKind, ProviderError, Stage},
     policy::{BreakerEffect, Disposition, Rule},
     report::{AttemptLine, Ending},
 };
@@ -47,6 +47,7 @@ pub(crate) fn conclude(
         larger_context_ahead: larger_context_ahead(cx, visit.position, slot),
         declines: walk.declines,
         max_declines: policy.get_max_declines(),
+        shown: failed.shown,
     };
     let response = failed.response.as_ref();
     let happened = Happened { slot, request: cx.request, failure, answer: response, budget: &member.budget };
@@ -94,6 +95,8 @@ fn breaker_outcome(rule: Rule, failed: &Failed, took: Duration) -> Outcome {
     let error = failed.failure.as_hard();
     let status = error.and_then(ProviderError::status);
     let counts = match failed.failure.kind() {
+        // The caller's own limit for a whole stream says nothing about the provider.
+        FailureKind::Timeout if error.and_then(ProviderError::stage) == Some(Stage::Total) => false,
         // Cut short by the caller's deadline, a timeout says little about the provider.
         FailureKind::Timeout => failed.allowed.max(took) >= failed.timeout / 2,
         FailureKind::Connect => !error.is_some_and(ProviderError::is_stale),

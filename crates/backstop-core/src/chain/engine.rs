@@ -12,8 +12,9 @@ use super::{
     hedge::hedged,
     judge::Judge,
     order::{Order, Walk, find},
-    serve::{End, Lane, serve},
+    serve::{End, Got, Lane, serve},
     slot::Slot,
+    stream::Side,
 };
 use crate::{
     attempt::CallId,
@@ -33,19 +34,52 @@ pub(crate) struct Executed {
     pub(crate) changes: Vec<Change>,
 }
 
+/// What a call wants of a target.
+#[derive(Clone, Copy)]
+pub(crate) enum Ask<'a> {
+    /// A whole answer that the judge accepts.
+    Whole(&'a dyn Judge),
+    /// A stream that has come to its first content.
+    Stream(&'a Side),
+}
+
 /// What all attempts of one call share.
+#[derive(Clone)]
 pub(crate) struct Cx<'a> {
     pub(crate) chain: &'a Inner,
     pub(crate) request: &'a Request,
-    pub(crate) judge: &'a dyn Judge,
+    pub(crate) ask: Ask<'a>,
     pub(crate) options: &'a CallOptions,
     pub(crate) call_id: CallId,
     pub(crate) deadline: Instant,
     pub(crate) order: Order,
     pub(crate) ledger: Ledger,
+    /// The part of the answer that there is already, which a target has to go on with.
+    pub(crate) beginning: Option<&'a str>,
 }
 
 impl<'a> Cx<'a> {
+    /// A call begins: its time runs, and observers hear of it.
+    pub(crate) fn begin(
+        chain: &'a Inner,
+        request: &'a Request,
+        ask: Ask<'a>,
+        options: &'a CallOptions,
+        call_id: CallId,
+        rng: &mut Rng,
+    ) -> Self {
+        let order = Order::of(chain, options, rng);
+        let ledger = Ledger::new(options.report(call_id, order), chain.observers.clone());
+        let deadline = ledger.started() + options.limit(chain);
+        chain.observers.emit(&Event::CallStarted { call_id });
+        Self { chain, request, ask, options, call_id, deadline, order, ledger, beginning: None }
+    }
+
+    /// The call has ended, and observers hear of it.
+    pub(crate) fn ended(&self, report: &Report, ok: bool) {
+        self.chain.observers.emit(&Event::CallFinished { report, ok });
+    }
+
     pub(crate) fn task(&self) -> Option<&str> {
         self.options.task.as_deref()
     }
@@ -90,52 +124,46 @@ async fn run(
     call_id: CallId,
     mut rng: Rng,
 ) -> Result<Executed, ChainError> {
-    let order = Order::of(chain, options, &mut rng);
-    let ledger = Ledger::new(options.report(call_id, order), chain.observers.clone());
-    let limit = options.deadline.map_or(chain.deadline, |deadline| deadline.min(chain.deadline));
-    let deadline = ledger.started() + limit;
-    let cx = Cx { chain, request, judge, options, call_id, deadline, order, ledger };
-    chain.observers.emit(&Event::CallStarted { call_id });
+    let cx = Cx::begin(chain, request, Ask::Whole(judge), options, call_id, &mut rng);
     let result = match options.check(chain) {
         Err(error) => Err(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => {
-            let walk = Walk::new(rng);
+            let mut walk = Walk::new(rng);
             let outcome = match &chain.hedge {
                 // On the heap: calls that do not hedge need not carry it.
-                Some(hedge) => Box::pin(hedged(&cx, walk, hedge)).await,
-                None => in_order(&cx, walk).await,
+                Some(hedge) => Box::pin(hedged(&cx, &mut walk, hedge)).await,
+                None => in_order(&cx, &mut walk, 0).await,
             };
             finish(&cx, outcome)
         }
     };
     if !chain.observers.is_empty() {
-        let (report, ok) = match &result {
-            Ok(done) => (&done.report, true),
-            Err(error) => (error.report(), false),
-        };
-        chain.observers.emit(&Event::CallFinished { report, ok });
+        match &result {
+            Ok(done) => cx.ended(&done.report, true),
+            Err(error) => cx.ended(error.report(), false),
+        }
     }
     result
 }
 
 /// How a call ended.
-pub(crate) enum CallEnd {
-    Served { position: usize, response: Box<Response>, changes: Vec<Change> },
+pub(crate) enum CallEnd<'a> {
+    Served { position: usize, got: Got<'a> },
     GaveUp(Failure),
     NothingLeft { last: Option<Failure> },
 }
 
-/// One target after the other.
-async fn in_order(cx: &Cx<'_>, mut walk: Walk) -> CallEnd {
+/// One target after the other, from this position on.
+pub(crate) async fn in_order<'a>(cx: &'a Cx<'a>, walk: &mut Walk, from: usize) -> CallEnd<'a> {
     let mut last = None;
-    for position in cx.order.positions() {
+    for position in cx.order.positions().skip(from) {
         let Some(slot) = cx.slot(position) else { continue };
-        if let Some(reason) = walk.passes_over(cx.options, cx.request, position, slot) {
+        if let Some(reason) = walk.passes_over(cx, position, slot) {
             cx.skip(slot, reason);
             continue;
         }
-        match serve(cx, &mut walk, position, slot, Lane::default()).await {
-            End::Served(response, changes) => return CallEnd::Served { position, response, changes },
+        match serve(cx, walk, position, slot, Lane::default()).await {
+            End::Served(got) => return CallEnd::Served { position, got },
             End::GiveUp(failure) => return CallEnd::GaveUp(failure),
             End::Next(failure) => last = failure.or(last),
         }
@@ -143,33 +171,43 @@ async fn in_order(cx: &Cx<'_>, mut walk: Walk) -> CallEnd {
     CallEnd::NothingLeft { last }
 }
 
-fn finish(cx: &Cx<'_>, outcome: CallEnd) -> Result<Executed, ChainError> {
-    let (kind, last) = match outcome {
-        CallEnd::Served { position, response, changes } => {
-            let target = cx.slot(position).map(|slot| (position > 0, &slot.id));
-            let report = cx.ledger.finish(target, None);
-            return Ok(Executed { response: *response, report, changes });
-        }
-        CallEnd::GaveUp(failure) => (Some(ChainErrorKind::GaveUp(failure.kind())), Some(failure)),
-        CallEnd::NothingLeft { last } => (None, last),
+fn finish(cx: &Cx<'_>, outcome: CallEnd<'_>) -> Result<Executed, ChainError> {
+    let (position, got) = match outcome {
+        CallEnd::Served { position, got } => (position, got),
+        CallEnd::GaveUp(failure) => return Err(cx.fail(Some(failure), true)),
+        CallEnd::NothingLeft { last } => return Err(cx.fail(last, false)),
     };
-    let retry_in = cx.chain.slots.iter().filter_map(|slot| slot.back_in(slot.now())).min();
-    let report = cx.ledger.finish(None, retry_in);
-    let kind = kind.unwrap_or_else(|| {
-        if cx.time_left().is_zero() {
-            ChainErrorKind::Deadline
-        } else if report.attempts.is_empty() {
-            ChainErrorKind::NoTargetAvailable { retry_in }
-        } else {
-            ChainErrorKind::Exhausted
-        }
-    });
-    Err(ChainError::new(kind, last, report))
+    let report = cx.served(position);
+    match got {
+        Got::Whole(response, changes) => Ok(Executed { response: *response, report, changes }),
+        // Only a call for a stream gets one.
+        Got::Live(_) => Err(ChainError::without_value(report)),
+    }
+}
+
+impl Cx<'_> {
+    /// The report of a call that was served.
+    pub(crate) fn served(&self, position: usize) -> Report {
+        self.ledger.finish(self.slot(position).map(|slot| (position > 0, &slot.id)), None)
+    }
+
+    /// The error of a call that nobody has served.
+    pub(crate) fn fail(&self, last: Option<Failure>, gave_up: bool) -> ChainError {
+        let retry_in = self.chain.slots.iter().filter_map(|slot| slot.back_in(slot.now())).min();
+        let report = self.ledger.finish(None, retry_in);
+        let kind = match &last {
+            Some(failure) if gave_up => ChainErrorKind::GaveUp(failure.kind()),
+            _ if self.time_left().is_zero() => ChainErrorKind::Deadline,
+            _ if report.attempts.is_empty() => ChainErrorKind::NoTargetAvailable { retry_in },
+            _ => ChainErrorKind::Exhausted,
+        };
+        ChainError::new(kind, last, report)
+    }
 }
 
 impl Inner {
     /// A name and a source of randomness for the next call; both follow from the seed.
-    fn next_call(&self) -> (CallId, Rng) {
+    pub(crate) fn next_call(&self) -> (CallId, Rng) {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut rng = Rng::with_seed(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (CallId(rng.u64(..)), rng)
@@ -189,7 +227,12 @@ impl CallOptions {
         }
     }
 
-    fn check(&self, chain: &Inner) -> Result<(), ConfigError> {
+    /// Most time for the call.
+    pub(crate) fn limit(&self, chain: &Inner) -> Duration {
+        self.deadline.map_or(chain.deadline, |deadline| deadline.min(chain.deadline))
+    }
+
+    pub(crate) fn check(&self, chain: &Inner) -> Result<(), ConfigError> {
         self.only.as_ref().map_or(Ok(()), |name| find(&chain.slots, name).map(|_| ()))
     }
 }

@@ -78,28 +78,28 @@ impl Hedge {
 }
 
 /// The visits of one call that run beside each other.
-struct Lanes<'a> {
+struct Lanes<'a, 'w> {
     cx: &'a Cx<'a>,
     hedge: &'a Hedge,
-    running: FuturesUnordered<BoxFuture<'a, Ended>>,
+    running: FuturesUnordered<BoxFuture<'a, Ended<'a>>>,
     /// Positions that were not visited yet.
     waiting: VecDeque<usize>,
     /// When to begin another lane beside the newest, unless that one is a probe by then.
     next_at: Option<Instant>,
     newest_probes: Arc<AtomicBool>,
-    walk: Walk,
+    walk: &'w mut Walk,
 }
 
 /// A lane that has ended.
-struct Ended {
+struct Ended<'a> {
     position: usize,
-    end: End,
+    end: End<'a>,
     walk: Walk,
     /// The declines that it began with.
     declines: u32,
 }
 
-pub(crate) async fn hedged<'a>(cx: &'a Cx<'a>, walk: Walk, hedge: &'a Hedge) -> CallEnd {
+pub(crate) async fn hedged<'a>(cx: &'a Cx<'a>, walk: &mut Walk, hedge: &'a Hedge) -> CallEnd<'a> {
     let mut lanes = Lanes {
         cx,
         hedge,
@@ -121,10 +121,10 @@ pub(crate) async fn hedged<'a>(cx: &'a Cx<'a>, walk: Walk, hedge: &'a Hedge) -> 
         let Some(ended) = lanes.wait(gave_up.is_none()).await else { continue };
         lanes.walk.join(&ended.walk, ended.declines);
         match ended.end {
-            End::Served(response, changes) => {
+            End::Served(got) => {
                 // The losers' lines are closed before the report is.
                 drop(lanes);
-                return CallEnd::Served { position: ended.position, response, changes };
+                return CallEnd::Served { position: ended.position, got };
             }
             End::GiveUp(failure) => gave_up = gave_up.or(Some(failure)),
             End::Next(failure) => last = failure.or(last),
@@ -132,9 +132,9 @@ pub(crate) async fn hedged<'a>(cx: &'a Cx<'a>, walk: Walk, hedge: &'a Hedge) -> 
     }
 }
 
-impl<'a> Lanes<'a> {
+impl<'a> Lanes<'a, '_> {
     /// The next lane that ends; none if another one was begun or tried to begin meanwhile.
-    async fn wait(&mut self, may_begin: bool) -> Option<Ended> {
+    async fn wait(&mut self, may_begin: bool) -> Option<Ended<'a>> {
         let single = self.running.len() == 1;
         match self.next_at.filter(|_| may_begin && single && !self.waiting.is_empty()) {
             None => self.running.next().await,
@@ -155,7 +155,7 @@ impl<'a> Lanes<'a> {
     fn begin_next(&mut self) -> bool {
         while let Some(position) = self.waiting.pop_front() {
             let Some(slot) = self.cx.slot(position) else { continue };
-            match self.walk.passes_over(self.cx.options, self.cx.request, position, slot) {
+            match self.walk.passes_over(self.cx, position, slot) {
                 Some(reason) => self.cx.skip(slot, reason),
                 None => {
                     self.begin(position, slot, None);
@@ -168,12 +168,12 @@ impl<'a> Lanes<'a> {
 
     /// Begins with the first target that is healthy, beside the one that is slow, if its budget pays for that.
     fn begin_hedge(&mut self) {
-        let (cx, walk) = (self.cx, &self.walk);
+        let (cx, walk) = (self.cx, &*self.walk);
         let found = self.waiting.iter().enumerate().find_map(|(place, position)| {
             let slot = cx.slot(*position)?;
             let now = slot.now();
             let member = slot.members.iter().find(|member| member.is_healthy(now))?;
-            let passed_over = walk.passes_over(cx.options, cx.request, *position, slot).is_some();
+            let passed_over = walk.passes_over(cx, *position, slot).is_some();
             (!passed_over).then_some((place, *position, slot, member))
         });
         let Some((place, position, slot, member)) = found else { return };
@@ -192,7 +192,7 @@ impl<'a> Lanes<'a> {
         self.newest_probes = Arc::clone(&probing);
         let (declines, mut walk) = (self.walk.declines, self.walk.fork());
         self.running.push(Box::pin(async move {
-            let lane = Lane { hedge, probing: Some(&probing) };
+            let lane = Lane { hedge, probing: Some(probing) };
             let end = serve(cx, &mut walk, position, slot, lane).await;
             Ended { position, end, walk, declines }
         }));

@@ -31,9 +31,11 @@ mod send;
 mod serve;
 mod slot;
 mod snapshot;
+mod stream;
 mod tries;
 
 pub use builder::ChainBuilder;
 pub use call::{Answer, Call, Chain};
 pub use hedge::Hedge;
+pub use stream::{AnswerStream, Interrupted, OnInterrupt, StreamCall, StreamEvent};
 pub use snapshot::{ChainSnapshot, MemberSnapshot, TargetSnapshot};

@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 
-use super::{builder::Inner, call::CallOptions, slot::Slot};
-use crate::{error::ConfigError, report::Skip, request::Request};
+use super::{builder::Inner, call::CallOptions, engine::Cx, slot::Slot};
+use crate::{error::ConfigError, report::Skip};
 
 /// Some of the calls begin at another target than the first.
 #[derive(Clone, Copy, Debug)]
@@ -126,13 +126,8 @@ impl Walk {
     }
 
     /// Why a target is not even considered.
-    pub(crate) fn passes_over(
-        &self,
-        options: &CallOptions,
-        request: &Request,
-        position: usize,
-        slot: &Slot,
-    ) -> Option<Skip> {
+    pub(crate) fn passes_over(&self, cx: &Cx<'_>, position: usize, slot: &Slot) -> Option<Skip> {
+        let options = cx.options;
         let asked = match &options.only {
             Some(only) => slot.id.as_str() == only,
             None => position == 0 || !options.no_failover,
@@ -143,8 +138,11 @@ impl Walk {
         if !slot.is_on() {
             return Some(Skip::Disabled);
         }
-        if let Some(what) = slot.lacks(request) {
+        if let Some(what) = slot.lacks(cx.request) {
             return Some(Skip::Unsupported { what });
+        }
+        if cx.beginning.is_some() && slot.capabilities.prefill != Some(true) {
+            return Some(Skip::Unsupported { what: "going on with a text".into() });
         }
         let window = slot.capabilities.context_window;
         (!self.has_room(window)).then_some(Skip::ContextTooSmall { window })

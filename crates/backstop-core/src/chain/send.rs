@@ -4,12 +4,17 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{engine::Cx, member::Member, slot::Slot};
+use super::{
+    engine::{Ask, Cx},
+    member::Member,
+    slot::Slot,
+};
 use crate::{
     attempt::{Attempt, Overlay, Progress},
     check::baseline,
     error::{Failure, FailureKind, ProviderError, Rejection},
     human::Human,
+    policy::Shown,
     report::LimitedBy,
     response::Response,
     validator::{Candidate, Change, Changes},
@@ -38,6 +43,8 @@ pub(crate) struct Failed {
     pub(crate) allowed: Duration,
     /// What the target's own setting says.
     pub(crate) timeout: Duration,
+    /// What the caller has seen of it.
+    pub(crate) shown: Shown,
 }
 
 pub(crate) async fn send(
@@ -49,7 +56,7 @@ pub(crate) async fn send(
     progress: Progress,
 ) -> Result<(Response, Vec<Change>), Failed> {
     let (allowed, timeout) = (allowance.allowed, allowance.timeout);
-    let failed = |failure, response| Failed { failure, response, allowed, timeout };
+    let failed = |failure, response| Failed { failure, response, allowed, timeout, shown: Shown::Nothing };
     let attempt = Attempt {
         model: &slot.target.model,
         request: cx.request,
@@ -92,7 +99,11 @@ fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {
 }
 
 /// The vendor's signals first, then the chain's checks, then the caller's validator.
-async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Result<Vec<Change>, Failure> {
+pub(crate) async fn judge(
+    cx: &Cx<'_>,
+    slot: &Slot,
+    response: &Response,
+) -> Result<Vec<Change>, Failure> {
     baseline(cx.request, response)?;
     let changes = Changes::default();
     let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);
@@ -100,7 +111,10 @@ async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Result<Vec<Chan
         for check in &cx.chain.checks {
             check.check(candidate).await?;
         }
-        cx.judge.judge(candidate).await
+        match cx.ask {
+            Ask::Whole(judge) => judge.judge(candidate).await,
+            Ask::Stream(_) => Ok(()),
+        }
     });
     match judged.await {
         Ok(Ok(())) => Ok(changes.take()),

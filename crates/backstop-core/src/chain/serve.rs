@@ -1,7 +1,10 @@
 //! One visit to one target: attempts until one is accepted, or until the decision says to go on or to stop.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -11,11 +14,12 @@ use tracing::Instrument;
 use super::{
     admit::Admitted,
     conclude::conclude,
-    engine::Cx,
+    engine::{Ask, Cx},
     order::Walk,
     plan,
     send::{Allowance, send},
     slot::{Choice, Slot},
+    stream::{Live, Reading, open},
     tries::Tries,
 };
 use crate::{
@@ -24,14 +28,23 @@ use crate::{
     budget::RetryToken,
     error::{Failure, FailureKind},
     policy::Disposition,
-    report::{LimitedBy, Opening, Skip},
+    quality::QualityPermit,
+    report::{AttemptLine, LimitedBy, Opening, Skip},
     response::Response,
     validator::Change,
 };
 
+/// What a target gave.
+pub(crate) enum Got<'a> {
+    /// An accepted answer, and what was mended in it.
+    Whole(Box<Response>, Vec<Change>),
+    /// A stream whose beginning was accepted.
+    Live(Box<Live<'a>>),
+}
+
 /// How a target ended.
-pub(crate) enum End {
-    Served(Box<Response>, Vec<Change>),
+pub(crate) enum End<'a> {
+    Served(Got<'a>),
     /// On to the next target.
     Next(Option<Failure>),
     /// Back to the caller.
@@ -40,11 +53,11 @@ pub(crate) enum End {
 
 /// What a visit is to the other visits of its call.
 #[derive(Default)]
-pub(crate) struct Lane<'a> {
+pub(crate) struct Lane {
     /// Pays for a visit that begins beside another.
     pub(crate) hedge: Option<RetryToken>,
     /// Where to say that the attempt under way is a probe, which nothing may begin beside.
-    pub(crate) probing: Option<&'a AtomicBool>,
+    pub(crate) probing: Option<Arc<AtomicBool>>,
 }
 
 /// One visit to one target.
@@ -58,7 +71,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) tries: Tries,
     pub(crate) choice: Choice,
     hedge: bool,
-    probing: Option<&'a AtomicBool>,
+    probing: Option<Arc<AtomicBool>>,
 }
 
 /// Visits a target, unless it is no good at the task.
@@ -67,8 +80,8 @@ pub(crate) async fn serve<'a>(
     walk: &mut Walk,
     position: usize,
     slot: &'a Slot,
-    lane: Lane<'a>,
-) -> End {
+    lane: Lane,
+) -> End<'a> {
     let quality = match cx.chain.quality.admit(slot.id.as_str(), cx.task().unwrap_or_default()) {
         Ok(permit) => permit,
         Err(skip) => {
@@ -76,23 +89,28 @@ pub(crate) async fn serve<'a>(
             return End::Next(None);
         }
     };
-    let end = Visit::new(cx, position, slot, lane).run(walk).await;
-    let failure = match &end {
-        End::Served(..) => None,
-        End::Next(failure) => failure.as_ref().map(Failure::kind),
-        End::GiveUp(failure) => Some(failure.kind()),
-    };
-    match (&end, failure) {
-        (End::Served(..), _) => quality.settle(true),
-        // What the caller left out says nothing about the target.
-        (_, Some(kind)) if kind.is_soft() && kind != FailureKind::NeedsInput => quality.settle(false),
-        _ => {}
+    let mut end = Visit::new(cx, position, slot, lane).run(walk).await;
+    match &mut end {
+        // How good it is shows at its end.
+        End::Served(Got::Live(live)) => live.quality = Some(quality),
+        End::Served(Got::Whole(..)) => quality.settle(true),
+        End::Next(failure) => settle(quality, failure.as_ref()),
+        End::GiveUp(failure) => settle(quality, Some(failure)),
     }
     end
 }
 
+/// A visit has ended without an answer.
+pub(crate) fn settle(quality: QualityPermit, failure: Option<&Failure>) {
+    let kind = failure.map(Failure::kind);
+    // What the caller left out says nothing about the target.
+    if kind.is_some_and(|kind| kind.is_soft() && kind != FailureKind::NeedsInput) {
+        quality.settle(false);
+    }
+}
+
 impl<'a> Visit<'a> {
-    fn new(cx: &'a Cx<'a>, position: usize, slot: &'a Slot, lane: Lane<'a>) -> Self {
+    fn new(cx: &'a Cx<'a>, position: usize, slot: &'a Slot, lane: Lane) -> Self {
         let hedge = lane.hedge.is_some();
         let began = Instant::now();
         Self {
@@ -101,14 +119,14 @@ impl<'a> Visit<'a> {
             position,
             began,
             kept: None,
-            tries: Tries::new(lane.hedge),
+            tries: Tries::new(lane.hedge, cx.beginning),
             choice: Choice::default(),
             hedge,
             probing: lane.probing,
         }
     }
 
-    async fn run(mut self, walk: &mut Walk) -> End {
+    async fn run(mut self, walk: &mut Walk) -> End<'a> {
         let mut last = None;
         loop {
             let (admitted, allowance) = match self.prepare(walk).await {
@@ -119,7 +137,11 @@ impl<'a> Visit<'a> {
                 }
             };
             match self.attempt(walk, admitted, allowance).await {
-                Tried::Served(response, changes) => return End::Served(response, changes),
+                Tried::Served(response, changes) => return End::Served(Got::Whole(response, changes)),
+                Tried::Live(reading, admitted, line) => {
+                    let live = Live { visit: self, reading: *reading, admitted: *admitted, line, quality: None };
+                    return End::Served(Got::Live(Box::new(live)));
+                }
                 Tried::Failed(failure, Disposition::GiveUp) => return End::GiveUp(failure),
                 Tried::Failed(failure, Disposition::FailOver) => return End::Next(Some(failure)),
                 Tried::Failed(failure, Disposition::Retry) => {
@@ -148,11 +170,11 @@ impl<'a> Visit<'a> {
         if allowance.allowed.is_zero() { Err(Skip::Deadline) } else { Ok((admitted, allowance)) }
     }
 
-    async fn attempt(&mut self, walk: &mut Walk, admitted: Admitted<'a>, allowance: Allowance) -> Tried {
+    async fn attempt(&mut self, walk: &mut Walk, admitted: Admitted<'a>, allowance: Allowance) -> Tried<'a> {
         let (cx, slot) = (self.cx, self.slot);
         walk.asks(slot);
         self.tries.begin();
-        if let Some(probing) = self.probing {
+        if let Some(probing) = &self.probing {
             probing.store(admitted.permit.is_probe(), Ordering::Relaxed);
         }
         let progress = Progress::default();
@@ -161,6 +183,7 @@ impl<'a> Visit<'a> {
             member: admitted.number,
             number: self.tries.number,
             hedge: self.hedge,
+            continued: self.tries.continues,
             wait: std::mem::take(&mut self.tries.wait),
             allowed: allowance.allowed,
             limited_by: allowance.limited_by,
@@ -171,7 +194,17 @@ impl<'a> Visit<'a> {
             target: "backstop", "attempt", target = %slot.id, number = self.tries.number
         );
         let differs = (self.tries.number, &self.tries.overlay);
-        let tried = send(cx, slot, admitted.member, differs, &allowance, progress).instrument(span).await;
+        let tried = match cx.ask {
+            Ask::Whole(_) => send(cx, slot, admitted.member, differs, &allowance, progress).instrument(span).await,
+            Ask::Stream(side) => {
+                // On the heap: calls for a whole answer need not carry it.
+                let opened = Box::pin(open(cx, side, slot, admitted.member, differs, &allowance, progress));
+                match opened.instrument(span).await {
+                    Ok(reading) => return Tried::Live(reading, Box::new(admitted), line),
+                    Err(failed) => Err(failed),
+                }
+            }
+        };
         match tried {
             Ok((response, changes)) => {
                 admitted.usage(slot, response.usage);
@@ -227,7 +260,7 @@ impl<'a> Visit<'a> {
         let cx = self.cx;
         let following = cx.order.positions().skip(self.position + 1).filter_map(|position| {
             let slot = cx.slot(position)?;
-            let asked = walk.passes_over(cx.options, cx.request, position, slot).is_none()
+            let asked = walk.passes_over(cx, position, slot).is_none()
                 && slot.admits(slot.now()).is_ok();
             asked.then_some(slot.target.timeout)
         });
@@ -239,7 +272,8 @@ impl<'a> Visit<'a> {
 }
 
 /// How an attempt ended.
-enum Tried {
+enum Tried<'a> {
     Served(Box<Response>, Vec<Change>),
+    Live(Box<Reading>, Box<Admitted<'a>>, AttemptLine),
     Failed(Failure, Disposition),
 }

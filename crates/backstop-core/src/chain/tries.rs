@@ -10,7 +10,7 @@ use crate::{
     budget::{RetryBudget, RetryToken},
     error::{Failure, FailureKind},
     message::Message,
-    policy::{Decision, DecisionContext, Disposition, Remedy, Rule, decide},
+    policy::{Decision, DecisionContext, Disposition, Remedy, Rule, Shown, decide},
     request::{Output, Request},
     response::Response,
     retry::Schedule,
@@ -27,6 +27,7 @@ pub(crate) struct Around {
     pub(crate) larger_context_ahead: bool,
     pub(crate) declines: u32,
     pub(crate) max_declines: Option<u32>,
+    pub(crate) shown: Shown,
 }
 
 /// An attempt that has failed.
@@ -55,12 +56,17 @@ pub(crate) struct Tries {
     token: Option<RetryToken>,
     /// Attempts at the present member of a pool.
     here: u32,
+    /// The overlay's messages are the beginning of the answer.
+    pub(crate) continues: bool,
 }
 
 impl Tries {
-    /// No attempts yet; the first is paid for if it begins beside another target's.
-    pub(crate) fn new(hedge: Option<RetryToken>) -> Self {
-        Self { token: hedge, ..Self::default() }
+    /// No attempts yet; the first is paid for if it begins beside another target's. `beginning` is the part of the
+    /// answer that there is already.
+    pub(crate) fn new(hedge: Option<RetryToken>, beginning: Option<&str>) -> Self {
+        let mut overlay = Overlay::new();
+        overlay.feedback.extend(beginning.map(|text| Message::assistant(text.trim_end())));
+        Self { token: hedge, overlay, continues: beginning.is_some(), ..Self::default() }
     }
 
     /// Whether no attempt was made here.
@@ -109,6 +115,7 @@ impl Tries {
         (cx.breaker_admits, cx.probe) = (around.breaker_admits, around.probe);
         cx.larger_context_ahead = around.larger_context_ahead;
         (cx.declines, cx.max_declines) = (around.declines, around.max_declines);
+        cx.shown = around.shown;
         if around.rule.disposition == Disposition::Retry && !kind.is_soft() && cx.remedy == Remedy::Nothing {
             cx.backoff = self.schedule.get_or_insert_with(|| slot.target.retry.start()).next(rng);
         }
@@ -141,6 +148,8 @@ impl Tries {
         let Happened { slot, request, failure, answer, .. } = *happened;
         match remedy {
             Remedy::Nothing => Some(NextRequest::Same),
+            // The answer that is asked for anew would be appended to its beginning.
+            Remedy::Feedback if self.continues => None,
             Remedy::Feedback => match (failure, answer) {
                 (Failure::Soft(rejection), Some(bad)) => {
                     Some(NextRequest::Feedback(feedback(bad, rejection.feedback())))

@@ -64,6 +64,21 @@ pub struct DecisionContext {
     pub declines: u32,
     /// After how many of them the call gives up.
     pub max_declines: Option<u32>,
+    /// Whether the caller has seen some of the answer.
+    pub shown: Shown,
+}
+
+/// What the caller has seen of a streamed answer that failed. Once there is any, the same target is not asked again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Shown {
+    /// Nothing, as in every call without a stream (default).
+    #[default]
+    Nothing,
+    /// Some of it, which nothing may replace.
+    Kept,
+    /// Some of it, and another target may begin anew or go on.
+    Replaceable,
 }
 
 impl DecisionContext {
@@ -94,6 +109,7 @@ impl DecisionContext {
             larger_context_ahead: true,
             declines: 0,
             max_declines: None,
+            shown: Shown::Nothing,
         }
     }
 }
@@ -178,6 +194,8 @@ pub enum Why {
     NoLargerContext,
     /// Enough targets have declined.
     TooManyDeclines,
+    /// Some of the answer was shown.
+    ContentShown,
 }
 
 impl fmt::Display for Why {
@@ -204,6 +222,7 @@ impl fmt::Display for Why {
             }
             Self::NoLargerContext => f.write_str("no larger context follows"),
             Self::TooManyDeclines => f.write_str("too many declines"),
+            Self::ContentShown => f.write_str("content was shown"),
         }
     }
 }
@@ -227,6 +246,13 @@ impl fmt::Display for Decision {
 #[must_use]
 pub fn decide(cx: &DecisionContext) -> Decision {
     match cx.rule.disposition {
+        // Who lets another target take over has said more than the rule.
+        _ if cx.kind == FailureKind::StreamInterrupted && cx.shown == Shown::Replaceable => {
+            leave(cx, Disposition::FailOver, Why::Policy)
+        }
+        Disposition::Retry if cx.shown != Shown::Nothing => {
+            kept(cx, leave(cx, cx.rule.otherwise, Why::ContentShown))
+        }
         Disposition::Retry => match retry(cx) {
             Ok((delay, why)) => {
                 let gate = latch(cx);
@@ -234,8 +260,16 @@ pub fn decide(cx: &DecisionContext) -> Decision {
             }
             Err(why) => leave(cx, cx.rule.otherwise, why),
         },
-        disposition => leave(cx, disposition, Why::Policy),
+        disposition => kept(cx, leave(cx, disposition, Why::Policy)),
     }
+}
+
+/// Another target may not take over where the caller has seen something and wants to keep it.
+fn kept(cx: &DecisionContext, decision: Decision) -> Decision {
+    if cx.shown == Shown::Kept && decision.disposition == Disposition::FailOver {
+        return Decision { disposition: Disposition::GiveUp, why: Why::ContentShown, ..decision };
+    }
+    decision
 }
 
 /// A retry's wait, or why there is none.

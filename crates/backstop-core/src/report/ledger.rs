@@ -67,6 +67,9 @@ impl Ledger {
             stage: None,
             request_id: None,
             model: None,
+            first_content: None,
+            per_output_token: None,
+            continued: opening.continued,
             usage: None,
             score: None,
             decision: None,
@@ -108,6 +111,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) member: Option<u32>,
     pub(crate) number: u32,
     pub(crate) hedge: bool,
+    /// It goes on with the text of another attempt.
+    pub(crate) continued: bool,
     pub(crate) wait: Duration,
     pub(crate) allowed: Duration,
     pub(crate) limited_by: LimitedBy,
@@ -162,13 +167,15 @@ impl AttemptLine {
 
     fn write(&mut self, change: impl FnOnce(&mut AttemptRecord)) {
         self.closed = true;
-        let (request_id, usage) = self.progress.take();
+        let learnt = self.progress.take_all();
         let observers = &self.ledger.0.observers;
         let copy = {
             let mut report = self.ledger.report();
             let Some(record) = report.attempts.get_mut(self.index) else { return };
             record.latency = self.started.elapsed();
-            (record.request_id, record.usage) = (request_id, usage);
+            (record.request_id, record.usage) = (learnt.request_id, learnt.usage);
+            record.first_content = learnt.timing.first_content;
+            record.per_output_token = learnt.timing.per_output_token;
             change(record);
             (!observers.is_empty()).then(|| record.clone())
         };

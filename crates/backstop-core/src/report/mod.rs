@@ -122,6 +122,16 @@ pub struct AttemptRecord {
     /// The model that served, as the vendor names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Of a stream: from its beginning to the first content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_content: Option<Duration>,
+    /// Of a stream: from one token to the next, on average. The time in which the caller did not ask for more is left
+    /// out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_output_token: Option<Duration>,
+    /// It went on with the text of a stream that another target had begun.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continued: bool,
     /// Tokens, where the vendor said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

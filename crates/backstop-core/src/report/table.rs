@@ -66,7 +66,11 @@ impl AttemptRecord {
             AttemptOutcome::Cancelled => "cancelled".to_owned(),
         };
         let member = self.member.map(|member| format!("#{member}")).unwrap_or_default();
-        let hedge = if self.hedge { " hedge" } else { "" };
+        let hedge = match (self.hedge, self.continued) {
+            (true, _) => " hedge",
+            (_, true) => " continued",
+            _ => "",
+        };
         let then = self.decision.map(|decision| decision.to_string()).unwrap_or_default();
         let alert = if self.alert { " [alert]" } else { "" };
         [

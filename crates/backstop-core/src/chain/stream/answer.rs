@@ -1,0 +1,90 @@
+//! The stream in the consumer's hands.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures_util::{Stream, future::BoxFuture};
+
+use super::{
+    event::{Interrupted, StreamEvent},
+    mailbox::{End, Mailbox},
+};
+use crate::{error::ChainError, report::Report};
+
+/// An answer as it comes. Read it with [`StreamExt::next`](futures_util::StreamExt::next) until it ends: with
+/// [`StreamEvent::Finished`], or with an [`Interrupted`].
+///
+/// Nothing is read ahead: a slow consumer holds the provider up rather than filling memory. Dropping the stream
+/// cancels the request; observers hear of the attempt as cancelled, with the tokens so far.
+#[must_use = "a stream does nothing unless polled"]
+pub struct AnswerStream {
+    /// Empty once the call has ended.
+    driver: Option<BoxFuture<'static, ()>>,
+    mailbox: Arc<Mailbox>,
+}
+
+impl AnswerStream {
+    /// Runs a call until its first event.
+    pub(crate) async fn begin(
+        mut driver: BoxFuture<'static, ()>,
+        mailbox: Arc<Mailbox>,
+    ) -> Result<Self, ChainError> {
+        let ended = std::future::poll_fn(|cx| match driver.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending if mailbox.has_event() => Poll::Ready(false),
+            Poll::Pending => Poll::Pending,
+        });
+        if ended.await {
+            if let Some(End::NotServed(error)) = mailbox.take_end() {
+                return Err(error);
+            }
+            return Ok(Self { driver: None, mailbox });
+        }
+        Ok(Self { driver: Some(driver), mailbox })
+    }
+
+    /// Cancels the request and gives what happened so far. The attempt under way is in it as cancelled, with the
+    /// tokens so far.
+    #[must_use]
+    pub fn cancel(mut self) -> Report {
+        self.driver = None;
+        self.mailbox.report()
+    }
+}
+
+impl Stream for AnswerStream {
+    type Item = Result<StreamEvent, Interrupted>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(event) = self.mailbox.take_event() {
+            return Poll::Ready(Some(Ok(event)));
+        }
+        let Some(driver) = &mut self.driver else { return Poll::Ready(None) };
+        let ended = driver.as_mut().poll(cx).is_ready();
+        if ended {
+            self.driver = None;
+            return Poll::Ready(match self.mailbox.take_end() {
+                Some(End::Finished(response, report)) => {
+                    Some(Ok(StreamEvent::Finished { response, report }))
+                }
+                Some(End::Interrupted(interrupted)) => Some(Err(interrupted)),
+                // Before the first event only.
+                Some(End::NotServed(_)) | None => None,
+            });
+        }
+        match self.mailbox.take_event() {
+            Some(event) => Poll::Ready(Some(Ok(event))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl fmt::Debug for AnswerStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnswerStream").field("ended", &self.driver.is_none()).finish_non_exhaustive()
+    }
+}

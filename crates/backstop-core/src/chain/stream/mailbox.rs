@@ -1,0 +1,152 @@
+//! How events get from the call's future to the stream that polls it.
+
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{
+    call::Settings,
+    event::{Interrupted, StreamEvent},
+};
+use crate::{
+    error::ChainError,
+    report::{Ledger, Report},
+    response::Response,
+    target::TargetId,
+};
+
+/// How a streamed call ended.
+pub(crate) enum End {
+    /// Nothing was shown.
+    NotServed(ChainError),
+    Interrupted(Interrupted),
+    Finished(Box<Response>, Arc<Report>),
+}
+
+/// One place for an event. Both ends are polled by the same task, one inside the other, so nobody has to be woken.
+#[derive(Default)]
+pub(crate) struct Mailbox(Mutex<Mail>);
+
+#[derive(Default)]
+struct Mail {
+    event: Option<StreamEvent>,
+    end: Option<End>,
+    ledger: Option<Ledger>,
+}
+
+impl Mailbox {
+    fn mail(&self) -> MutexGuard<'_, Mail> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands an event over, and comes back when the consumer has taken it and asks for the next one.
+    async fn send(&self, event: StreamEvent) {
+        self.mail().event = Some(event);
+        let mut handed_over = false;
+        poll_fn(|_| {
+            if std::mem::replace(&mut handed_over, true) && self.mail().event.is_none() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+
+    pub(crate) fn has_event(&self) -> bool {
+        self.mail().event.is_some()
+    }
+
+    pub(crate) fn take_event(&self) -> Option<StreamEvent> {
+        self.mail().event.take()
+    }
+
+    pub(crate) fn close(&self, end: End) {
+        self.mail().end = Some(end);
+    }
+
+    pub(crate) fn take_end(&self) -> Option<End> {
+        self.mail().end.take()
+    }
+
+    /// What happened so far.
+    pub(crate) fn report(&self) -> Report {
+        let ledger = self.mail().ledger.clone();
+        ledger.map_or_else(Report::default, |ledger| ledger.finish(None, None))
+    }
+}
+
+/// The engine's side of a streamed call.
+pub(crate) struct Side {
+    pub(crate) settings: Settings,
+    mailbox: Arc<Mailbox>,
+    started: Instant,
+    /// Whose answer the consumer has seen something of.
+    shown: Mutex<Option<TargetId>>,
+    /// Nanoseconds during which the consumer did not ask for more.
+    busy: AtomicU64,
+}
+
+impl Side {
+    pub(crate) fn new(settings: Settings, mailbox: Arc<Mailbox>) -> Self {
+        Self {
+            settings,
+            mailbox,
+            started: Instant::now(),
+            shown: Mutex::default(),
+            busy: AtomicU64::new(0),
+        }
+    }
+
+    /// Leaves the report where the stream finds it.
+    pub(crate) fn keep(&self, ledger: Ledger) {
+        self.mailbox.mail().ledger = Some(ledger);
+    }
+
+    pub(crate) fn close(&self, end: End) {
+        self.mailbox.close(end);
+    }
+
+    /// Hands an event over that was there at `since`. Comes back when the consumer asks for more, and says when
+    /// that was: the provider's timers go on from there.
+    pub(crate) async fn emit(&self, event: StreamEvent, since: Instant) -> Instant {
+        self.mailbox.send(event).await;
+        let now = Instant::now();
+        let nanos = u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(u64::MAX);
+        self.busy.fetch_add(nanos, Ordering::Relaxed);
+        now
+    }
+
+    /// Whose answer the consumer has seen something of.
+    pub(crate) fn shown(&self) -> Option<TargetId> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The event before the first one of an attempt.
+    pub(crate) fn announcement(&self, target: TargetId, continues: bool) -> StreamEvent {
+        let before = self.shown.lock().unwrap_or_else(PoisonError::into_inner).replace(target.clone());
+        match (before, continues) {
+            (None, _) => StreamEvent::Started { target },
+            (Some(_), false) => StreamEvent::Restarted { target },
+            (Some(_), true) => StreamEvent::Continued { target },
+        }
+    }
+
+    /// For how long the consumer did not ask for more.
+    pub(crate) fn busy(&self) -> Duration {
+        Duration::from_nanos(self.busy.load(Ordering::Relaxed))
+    }
+
+    /// When the whole stream has taken too long, as of now: the consumer's own time is not counted.
+    pub(crate) fn total_until(&self) -> Instant {
+        self.started + self.settings.total + self.busy()
+    }
+}

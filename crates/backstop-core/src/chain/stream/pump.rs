@@ -1,0 +1,154 @@
+//! A stream whose beginning was accepted, from there to its end.
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    call::{OnInterrupt, Settings},
+    event::StreamEvent,
+    mailbox::Side,
+    reading::{Read, Reading},
+};
+use crate::{
+    breaker::Outcome,
+    chain::{
+        admit::Admitted,
+        conclude::conclude,
+        order::Walk,
+        send::{Failed, judge},
+        serve::{Visit, settle},
+    },
+    check::baseline,
+    error::{Failure, FailureKind, ProviderError, Stage},
+    human::Human,
+    policy::{Disposition, Shown},
+    quality::QualityPermit,
+    report::AttemptLine,
+    response::{Response, Usage},
+    target::TargetId,
+};
+
+/// A stream under way. Dropped before its end it counts as nothing: the permit says so by itself, and the meter,
+/// which goes before the line, leaves the tokens so far in it.
+pub(crate) struct Live<'a> {
+    pub(crate) reading: Reading,
+    pub(crate) visit: Visit<'a>,
+    pub(crate) admitted: Admitted<'a>,
+    pub(crate) line: AttemptLine,
+    pub(crate) quality: Option<QualityPermit>,
+}
+
+/// A stream that broke after something of it was shown.
+pub(crate) struct Broken {
+    pub(crate) failure: Failure,
+    pub(crate) target: TargetId,
+    /// What the consumer has seen.
+    pub(crate) text: String,
+    pub(crate) usage: Option<Usage>,
+    /// Whether the policy lets another target take over.
+    pub(crate) fails_over: bool,
+    pub(crate) called_a_tool: bool,
+}
+
+/// Gives the answer out as it comes, and tells breaker, quality window and report how it ended.
+pub(crate) async fn pump(
+    mut live: Box<Live<'_>>,
+    walk: &mut Walk,
+    side: &Side,
+) -> Result<Box<Response>, Broken> {
+    let ended = flow(&mut live, side).await;
+    live.reading.meter.note();
+    let Live { reading, mut visit, admitted, line, quality } = *live;
+    let first_content = reading.meter.first_content();
+    let mut response = reading.response;
+    match ended {
+        Ok(()) => {
+            admitted.usage(visit.slot, response.usage);
+            admitted.permit.settle_timed(Outcome::Success, first_content.unwrap_or_default(), visit.slot.now());
+            quality.into_iter().for_each(|quality| quality.settle(true));
+            line.served(&response);
+            Ok(Box::new(response))
+        }
+        Err(failure) => {
+            response.usage = reading.meter.usage();
+            admitted.usage(visit.slot, response.usage);
+            quality.into_iter().for_each(|quality| settle(quality, Some(&failure)));
+            let idle = side.settings.idle;
+            let shown = side.settings.shown();
+            let failed = Failed { failure, response: Some(response), allowed: idle, timeout: idle, shown };
+            let disposition = conclude(&mut visit, walk, admitted, line, &failed);
+            let response = failed.response.unwrap_or_default();
+            Err(Broken {
+                failure: failed.failure,
+                target: visit.slot.id.clone(),
+                usage: response.usage,
+                called_a_tool: !response.tool_calls.is_empty(),
+                text: response.text,
+                fails_over: disposition != Disposition::GiveUp,
+            })
+        }
+    }
+}
+
+async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
+    let Live { reading, visit, admitted, .. } = live;
+    let mut asked = Instant::now();
+    while let Some(event) = reading.held.pop_front() {
+        asked = reading.emit(side, event, asked).await;
+    }
+    if reading.accepted {
+        return Ok(());
+    }
+    let mut idle_until = asked + side.settings.idle;
+    loop {
+        let total_until = side.total_until();
+        let Ok(read) = timeout_at(idle_until.min(total_until), reading.next()).await else {
+            return Err(timed_out(&side.settings, total_until <= idle_until).into());
+        };
+        match read.map_err(interrupted)? {
+            Read::Nothing => {}
+            Read::Reasoning(text) => {
+                if side.settings.reasoning {
+                    let now = Instant::now();
+                    let asked = reading.emit(side, StreamEvent::Reasoning(text), now).await;
+                    idle_until += asked.duration_since(now);
+                }
+            }
+            Read::Content(event) => {
+                let now = Instant::now();
+                admitted.permit.renew();
+                reading.meter.content(now, side.busy());
+                idle_until = reading.emit(side, event, now).await + side.settings.idle;
+            }
+            Read::Refused => return baseline(visit.cx.request, &reading.response),
+            Read::Ended => return judge(visit.cx, visit.slot, &reading.response).await.map(|_| ()),
+        }
+    }
+}
+
+fn timed_out(settings: &Settings, total: bool) -> ProviderError {
+    let (stage, message) = if total {
+        (Stage::Total, format!("not complete in {}", Human(settings.total)))
+    } else {
+        (Stage::Idle, format!("no content for {}", Human(settings.idle)))
+    };
+    ProviderError::new(FailureKind::Timeout, message).with_stage(stage)
+}
+
+/// What broke the connection or the format has interrupted the stream; what the vendor says itself keeps its kind.
+fn interrupted(error: ProviderError) -> Failure {
+    if !matches!(error.kind(), FailureKind::MalformedResponse | FailureKind::Connect) {
+        return error.into();
+    }
+    let mut failure = ProviderError::new(FailureKind::StreamInterrupted, error.message().to_owned());
+    if let Some(stage) = error.stage() {
+        failure = failure.with_stage(stage);
+    }
+    failure.with_source(error).into()
+}
+
+impl Settings {
+    /// What the policy is told of a stream that breaks now.
+    fn shown(&self) -> Shown {
+        if self.on_interrupt == OnInterrupt::Error { Shown::Kept } else { Shown::Replaceable }
+    }
+}

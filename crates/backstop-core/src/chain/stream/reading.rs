@@ -1,0 +1,158 @@
+//! One vendor's stream, read chunk by chunk into a response.
+
+use std::collections::VecDeque;
+
+use futures_util::StreamExt;
+use tokio::time::Instant;
+
+use super::{
+    event::StreamEvent,
+    mailbox::Side,
+    meter::Meter,
+};
+use crate::{
+    chunk::{Chunk, ChunkStream},
+    error::{FailureKind, ProviderError},
+    response::{FinishKind, Response},
+    target::TargetId,
+    tool::ToolCall,
+};
+
+pub(crate) struct Reading {
+    chunks: ChunkStream,
+    pub(crate) meter: Meter,
+    target: TargetId,
+    /// The answer so far.
+    pub(crate) response: Response,
+    /// Which of the vendor's indexes each tool call has.
+    calls: Vec<usize>,
+    /// What the consumer has not been given yet.
+    pub(crate) held: VecDeque<StreamEvent>,
+    /// It goes on with another target's text.
+    pub(crate) continues: bool,
+    /// Blanks at the end of that text were not sent, so those at the beginning of this one are theirs.
+    skips_blanks: bool,
+    announced: bool,
+    /// The answer is complete and was accepted.
+    pub(crate) accepted: bool,
+}
+
+/// What a chunk brought.
+pub(crate) enum Read {
+    Content(StreamEvent),
+    Reasoning(String),
+    /// A sign of life, or something that is no content.
+    Nothing,
+    /// The vendor says that the model declines.
+    Refused,
+    /// The model is done.
+    Ended,
+}
+
+impl Reading {
+    pub(crate) fn new(chunks: ChunkStream, meter: Meter, target: TargetId, beginning: Option<&str>) -> Self {
+        let beginning = beginning.unwrap_or_default();
+        Self {
+            chunks,
+            meter,
+            target,
+            response: Response::new(beginning).with_finish(FinishKind::Unknown),
+            calls: Vec::new(),
+            held: VecDeque::new(),
+            continues: !beginning.is_empty(),
+            skips_blanks: beginning.ends_with(char::is_whitespace),
+            announced: false,
+            accepted: false,
+        }
+    }
+
+    /// The next chunk. Without the end mark a stream was cut, wherever its body ends.
+    pub(crate) async fn next(&mut self) -> Result<Read, ProviderError> {
+        match self.chunks.next().await {
+            Some(Ok(chunk)) => Ok(self.take(chunk)),
+            Some(Err(error)) => Err(error),
+            None => Err(ProviderError::new(
+                FailureKind::MalformedResponse,
+                "the stream ended before the model was done",
+            )),
+        }
+    }
+
+    fn take(&mut self, chunk: Chunk) -> Read {
+        match chunk {
+            Chunk::Text(text) => self.text(text),
+            Chunk::ToolCall { index, id, name, arguments } => self.tool_call(index, id, name, arguments),
+            Chunk::Reasoning(text) => {
+                self.meter.output(&text);
+                Read::Reasoning(text)
+            }
+            Chunk::Refusal(text) => {
+                self.meter.output(&text);
+                self.response.refusal.get_or_insert_default().push_str(&text);
+                Read::Refused
+            }
+            Chunk::Usage(usage) => {
+                self.meter.vendor(usage);
+                Read::Nothing
+            }
+            Chunk::Meta { model, request_id } => {
+                if let Some(id) = &request_id {
+                    self.meter.request_id(id);
+                }
+                self.response.model = model.or(self.response.model.take());
+                self.response.request_id = request_id.or(self.response.request_id.take());
+                Read::Nothing
+            }
+            Chunk::End(finish) => {
+                self.response.finish = finish;
+                self.meter.complete();
+                self.response.usage = self.meter.usage();
+                Read::Ended
+            }
+            Chunk::Ping => Read::Nothing,
+        }
+    }
+
+    fn text(&mut self, mut text: String) -> Read {
+        self.meter.output(&text);
+        if self.skips_blanks {
+            text = text.trim_start().to_owned();
+        }
+        if text.is_empty() {
+            return Read::Nothing;
+        }
+        self.skips_blanks = false;
+        self.response.text.push_str(&text);
+        Read::Content(StreamEvent::Delta(text))
+    }
+
+    fn tool_call(&mut self, index: usize, id: Option<String>, name: Option<String>, arguments: String) -> Read {
+        self.meter.output(&arguments);
+        let known = self.calls.iter().rposition(|known| *known == index);
+        if known.is_none() {
+            self.calls.push(index);
+            self.response.tool_calls.push(ToolCall::new(format!("call_{index}"), "", ""));
+        }
+        let place = known.unwrap_or(self.calls.len() - 1);
+        if let Some(call) = self.response.tool_calls.get_mut(place) {
+            if let Some(id) = &id {
+                call.id.clone_from(id);
+            }
+            if let Some(name) = &name {
+                call.name.clone_from(name);
+            }
+            call.arguments.push_str(&arguments);
+        }
+        Read::Content(StreamEvent::ToolCall { index, id, name, arguments })
+    }
+
+    /// Hands an event over, and before the first one says whose it is. Comes back when the consumer wants more.
+    pub(crate) async fn emit(&mut self, side: &Side, event: StreamEvent, since: Instant) -> Instant {
+        let mut since = since;
+        if !self.announced {
+            self.announced = true;
+            since = side.emit(side.announcement(self.target.clone(), self.continues), since).await;
+        }
+        side.emit(event, since).await
+    }
+}
