@@ -10,4 +10,5 @@ mod logs;
 mod probes;
 mod routing;
 mod simulation;
+mod stream;
 mod taxonomy;

@@ -13,8 +13,8 @@ use std::{
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, FinishKind, Message, Provider, ProviderError,
-    Request, Response, Stage, ToolCall, Usage, chunk,
+    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, FinishKind, Message, Provider,
+    ProviderError, Request, Response, Stage, ToolCall, Usage, chunk,
 };
 use futures_util::StreamExt;
 use tokio::{sync::Notify, time::sleep};

@@ -37,5 +37,5 @@ mod tries;
 pub use builder::ChainBuilder;
 pub use call::{Answer, Call, Chain};
 pub use hedge::Hedge;
-pub use stream::{AnswerStream, Interrupted, OnInterrupt, StreamCall, StreamEvent};
 pub use snapshot::{ChainSnapshot, MemberSnapshot, TargetSnapshot};
+pub use stream::{AnswerStream, Interrupted, OnInterrupt, StreamCall, StreamEvent};

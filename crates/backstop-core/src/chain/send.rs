@@ -99,11 +99,7 @@ fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {
 }
 
 /// The vendor's signals first, then the chain's checks, then the caller's validator.
-pub(crate) async fn judge(
-    cx: &Cx<'_>,
-    slot: &Slot,
-    response: &Response,
-) -> Result<Vec<Change>, Failure> {
+pub(crate) async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Result<Vec<Change>, Failure> {
     baseline(cx.request, response)?;
     let changes = Changes::default();
     let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);

@@ -139,7 +139,8 @@ impl<'a> Visit<'a> {
             match self.attempt(walk, admitted, allowance).await {
                 Tried::Served(response, changes) => return End::Served(Got::Whole(response, changes)),
                 Tried::Live(reading, admitted, line) => {
-                    let live = Live { visit: self, reading: *reading, admitted: *admitted, line, quality: None };
+                    let live =
+                        Live { visit: self, reading: *reading, admitted: *admitted, line, quality: None };
                     return End::Served(Got::Live(Box::new(live)));
                 }
                 Tried::Failed(failure, Disposition::GiveUp) => return End::GiveUp(failure),
@@ -195,7 +196,9 @@ impl<'a> Visit<'a> {
         );
         let differs = (self.tries.number, &self.tries.overlay);
         let tried = match cx.ask {
-            Ask::Whole(_) => send(cx, slot, admitted.member, differs, &allowance, progress).instrument(span).await,
+            Ask::Whole(_) => {
+                send(cx, slot, admitted.member, differs, &allowance, progress).instrument(span).await
+            }
             Ask::Stream(side) => {
                 // On the heap: calls for a whole answer need not carry it.
                 let opened = Box::pin(open(cx, side, slot, admitted.member, differs, &allowance, progress));
@@ -260,8 +263,7 @@ impl<'a> Visit<'a> {
         let cx = self.cx;
         let following = cx.order.positions().skip(self.position + 1).filter_map(|position| {
             let slot = cx.slot(position)?;
-            let asked = walk.passes_over(cx, position, slot).is_none()
-                && slot.admits(slot.now()).is_ok();
+            let asked = walk.passes_over(cx, position, slot).is_none() && slot.admits(slot.now()).is_ok();
             asked.then_some(slot.target.timeout)
         });
         let left = cx.deadline.saturating_duration_since(self.began);

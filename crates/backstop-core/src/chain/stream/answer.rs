@@ -68,9 +68,7 @@ impl Stream for AnswerStream {
         if ended {
             self.driver = None;
             return Poll::Ready(match self.mailbox.take_end() {
-                Some(End::Finished(response, report)) => {
-                    Some(Ok(StreamEvent::Finished { response, report }))
-                }
+                Some(End::Finished(response, report)) => Some(Ok(StreamEvent::Finished { response, report })),
                 Some(End::Interrupted(interrupted)) => Some(Err(interrupted)),
                 // Before the first event only.
                 Some(End::NotServed(_)) | None => None,

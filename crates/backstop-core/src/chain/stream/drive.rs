@@ -68,11 +68,8 @@ async fn passes(cx: &Cx<'_>, side: &Side, mut walk: Walk) -> End {
             None => cx.deadline,
             Some(_) => Instant::now() + cx.options.limit(cx.chain),
         };
-        let pass = Cx {
-            beginning: beginning.as_deref(),
-            deadline: deadline.min(side.total_until()),
-            ..cx.clone()
-        };
+        let pass =
+            Cx { beginning: beginning.as_deref(), deadline: deadline.min(side.total_until()), ..cx.clone() };
         let hedge = cx.chain.hedge.as_ref().filter(|_| broken.is_none() && !side.settings.reasoning);
         let end = match hedge {
             Some(hedge) => Box::pin(hedged(&pass, &mut walk, hedge)).await,
@@ -115,27 +112,33 @@ fn goes_on(on_interrupt: OnInterrupt, broken: &Broken) -> bool {
 }
 
 /// No target is left. What was shown before is the consumer's, with the failure that broke it.
-fn not_served(
-    cx: &Cx<'_>,
-    side: &Side,
-    broken: Option<Broken>,
-    last: Option<Failure>,
-    gave_up: bool,
-) -> End {
-    if let Some(broken) = broken {
-        return interrupted(broken, cx.ledger.finish(None, None));
-    }
-    let Some(target) = side.shown() else {
-        return End::NotServed(cx.fail(last, gave_up));
+fn not_served(cx: &Cx<'_>, side: &Side, broken: Option<Broken>, last: Option<Failure>, gave_up: bool) -> End {
+    let shown = side.shown();
+    let (target, broken) = match (shown.target, broken) {
+        // The text is what was shown last.
+        (_, Some(broken)) if shown.attempts == broken.attempts || cx.beginning.is_some() => {
+            return interrupted(broken, cx.ledger.finish(None, None));
+        }
+        (None, _) => return End::NotServed(cx.fail(last, gave_up)),
+        (Some(target), broken) => (target, broken),
     };
-    // Reasoning was shown, and no answer came.
+    // Reasoning was shown since, and no answer came.
     let report = cx.ledger.finish(None, None);
     let usage = report.attempts.last().and_then(|attempt| attempt.usage);
-    let failure = last.unwrap_or_else(|| {
+    let failure = last.or(broken.map(|broken| broken.failure)).unwrap_or_else(|| {
         ProviderError::new(FailureKind::StreamInterrupted, "no target was left to answer").into()
     });
     let text = String::new();
-    interrupted(Broken { failure, target, text, usage, fails_over: false, called_a_tool: false }, report)
+    let broken = Broken {
+        failure,
+        target,
+        text,
+        usage,
+        attempts: shown.attempts,
+        fails_over: false,
+        called_a_tool: false,
+    };
+    interrupted(broken, report)
 }
 
 fn interrupted(broken: Broken, report: Report) -> End {

@@ -52,7 +52,10 @@ mod tests {
             ("I'm sorry. I cannot help you with that request. ", true),
             ("I'm sorry. I cannot help you with that request.", false),
             ("Version 1.2 of the protocol has a number of fields, 1.2.3", false),
-            ("申し訳ありませんが、そのご依頼にはお応えできません。別の方法をお探しになることをお勧めいたします。は", true),
+            (
+                "申し訳ありませんが、そのご依頼にはお応えできません。別の方法をお探しになることをお勧めいたします。は",
+                true,
+            ),
         ];
         for (text, complete) in cases {
             assert_eq!(head.is_complete(text), complete, "{text:?}");

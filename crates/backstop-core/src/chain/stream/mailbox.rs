@@ -84,26 +84,28 @@ impl Mailbox {
     }
 }
 
+/// What the consumer has seen.
+#[derive(Clone, Default)]
+pub(crate) struct Seen {
+    /// Whose answer it was last.
+    pub(crate) target: Option<TargetId>,
+    /// Of how many attempts.
+    pub(crate) attempts: u32,
+}
+
 /// The engine's side of a streamed call.
 pub(crate) struct Side {
     pub(crate) settings: Settings,
     mailbox: Arc<Mailbox>,
     started: Instant,
-    /// Whose answer the consumer has seen something of.
-    shown: Mutex<Option<TargetId>>,
+    shown: Mutex<Seen>,
     /// Nanoseconds during which the consumer did not ask for more.
     busy: AtomicU64,
 }
 
 impl Side {
     pub(crate) fn new(settings: Settings, mailbox: Arc<Mailbox>) -> Self {
-        Self {
-            settings,
-            mailbox,
-            started: Instant::now(),
-            shown: Mutex::default(),
-            busy: AtomicU64::new(0),
-        }
+        Self { settings, mailbox, started: Instant::now(), shown: Mutex::default(), busy: AtomicU64::new(0) }
     }
 
     /// Leaves the report where the stream finds it.
@@ -125,14 +127,15 @@ impl Side {
         now
     }
 
-    /// Whose answer the consumer has seen something of.
-    pub(crate) fn shown(&self) -> Option<TargetId> {
+    pub(crate) fn shown(&self) -> Seen {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The event before the first one of an attempt.
     pub(crate) fn announcement(&self, target: TargetId, continues: bool) -> StreamEvent {
-        let before = self.shown.lock().unwrap_or_else(PoisonError::into_inner).replace(target.clone());
+        let mut seen = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.attempts += 1;
+        let before = seen.target.replace(target.clone());
         match (before, continues) {
             (None, _) => StreamEvent::Started { target },
             (Some(_), false) => StreamEvent::Restarted { target },

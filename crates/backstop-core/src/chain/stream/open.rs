@@ -34,10 +34,9 @@ pub(crate) async fn open(
     allowance: &Allowance,
     progress: Progress,
 ) -> Result<Box<Reading>, Failed> {
-    let began = Instant::now();
     let own = side.settings.first_content.unwrap_or(Duration::MAX);
     let allowed = allowance.allowed.min(own);
-    let until = allowance.until.min(began + allowed);
+    let until = allowance.from + allowed;
     let failed = |failure, response| Failed {
         failure,
         response,
@@ -60,15 +59,14 @@ pub(crate) async fn open(
         Err(_) => return Err(failed(timed_out(attempt.progress.stage(), allowed, allowance).into(), None)),
     };
     attempt.progress.enter(Stage::FirstContent);
-    let meter = Meter::new(&attempt, began);
+    let meter = Meter::new(&attempt, allowance.from);
     let mut reading = Box::new(Reading::new(chunks, meter, slot.id.clone(), cx.beginning));
     match head(&mut reading, cx, side, slot, until).await {
         Ok(()) => Ok(reading),
         Err(failure) => {
             reading.response.usage = reading.meter.usage();
-            let failure = failure.unwrap_or_else(|| {
-                timed_out(Stage::FirstContent, allowed, allowance).into()
-            });
+            let failure =
+                failure.unwrap_or_else(|| timed_out(Stage::FirstContent, allowed, allowance).into());
             Err(failed(failure, Some(std::mem::take(&mut reading.response))))
         }
     }
@@ -110,7 +108,8 @@ async fn head(
                     until = now + side.settings.head.wait;
                 }
                 let calls_a_tool = !reading.response.tool_calls.is_empty();
-                if reading.continues || calls_a_tool || side.settings.head.is_complete(&reading.response.text) {
+                if reading.continues || calls_a_tool || side.settings.head.is_complete(&reading.response.text)
+                {
                     break;
                 }
             }

@@ -44,6 +44,8 @@ pub(crate) struct Broken {
     /// What the consumer has seen.
     pub(crate) text: String,
     pub(crate) usage: Option<Usage>,
+    /// How many attempts were shown by then.
+    pub(crate) attempts: u32,
     /// Whether the policy lets another target take over.
     pub(crate) fails_over: bool,
     pub(crate) called_a_tool: bool,
@@ -63,7 +65,11 @@ pub(crate) async fn pump(
     match ended {
         Ok(()) => {
             admitted.usage(visit.slot, response.usage);
-            admitted.permit.settle_timed(Outcome::Success, first_content.unwrap_or_default(), visit.slot.now());
+            admitted.permit.settle_timed(
+                Outcome::Success,
+                first_content.unwrap_or_default(),
+                visit.slot.now(),
+            );
             quality.into_iter().for_each(|quality| quality.settle(true));
             line.served(&response);
             Ok(Box::new(response))
@@ -81,6 +87,7 @@ pub(crate) async fn pump(
                 failure: failed.failure,
                 target: visit.slot.id.clone(),
                 usage: response.usage,
+                attempts: side.shown().attempts,
                 called_a_tool: !response.tool_calls.is_empty(),
                 text: response.text,
                 fails_over: disposition != Disposition::GiveUp,

@@ -5,11 +5,7 @@ use std::collections::VecDeque;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::{
-    event::StreamEvent,
-    mailbox::Side,
-    meter::Meter,
-};
+use super::{event::StreamEvent, mailbox::Side, meter::Meter};
 use crate::{
     chunk::{Chunk, ChunkStream},
     error::{FailureKind, ProviderError},
@@ -126,7 +122,13 @@ impl Reading {
         Read::Content(StreamEvent::Delta(text))
     }
 
-    fn tool_call(&mut self, index: usize, id: Option<String>, name: Option<String>, arguments: String) -> Read {
+    fn tool_call(
+        &mut self,
+        index: usize,
+        id: Option<String>,
+        name: Option<String>,
+        arguments: String,
+    ) -> Read {
         self.meter.output(&arguments);
         let known = self.calls.iter().rposition(|known| *known == index);
         if known.is_none() {

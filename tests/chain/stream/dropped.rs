@@ -1,0 +1,91 @@
+//! A consumer that goes away: the request is cancelled, and what it cost is known.
+
+use std::sync::{Arc, Mutex};
+
+use backstop_core::{
+    AnswerStream, AttemptOutcome, AttemptRecord, Chain, Event, ProviderExt, Stage, StreamEvent,
+};
+use backstop_mock::{MockProvider, Piece, Step};
+use backstop_tests::secs;
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+fn watched(step: Step) -> (Chain, MockProvider, Arc<Mutex<Vec<AttemptRecord>>>) {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&records);
+    let provider = MockProvider::new("a", [step]);
+    let chain = Chain::builder()
+        .target(provider.clone().model("m"))
+        .observer(move |event: &Event<'_>| {
+            if let Event::AttemptFinished { record } = event {
+                heard.lock().unwrap().push((*record).clone());
+            }
+        })
+        .build()
+        .unwrap();
+    (chain, provider, records)
+}
+
+#[test]
+fn a_stream_can_be_sent_stored_and_moved() {
+    fn holds<T: Send + Unpin + 'static>() {}
+    holds::<AnswerStream>();
+    holds::<Result<StreamEvent, backstop_core::Interrupted>>();
+    assert!(size_of::<Result<StreamEvent, backstop_core::Interrupted>>() <= 128);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_stream_cancels_the_request_and_keeps_line_and_tokens() {
+    let (chain, provider, records) = watched(Step::stream(["x".repeat(400).as_str().into(), Piece::hang()]));
+    let mut stream = chain.stream("y".repeat(80)).await.unwrap();
+    stream.next().await.unwrap().unwrap();
+    assert_eq!(provider.in_flight(), 1);
+    drop(stream);
+    assert_eq!(provider.in_flight(), 0);
+    let records = records.lock().unwrap();
+    let record = &records[0];
+    let usage = record.usage.unwrap();
+    assert_eq!(record.outcome, AttemptOutcome::Cancelled);
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.estimated), (20, 100, true));
+    assert_eq!(record.first_content, Some(secs(0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_gives_the_report() {
+    let (chain, provider, _) = watched(Step::stream(["x".repeat(400).as_str().into(), Piece::hang()]));
+    let report = chain.stream("hi").await.unwrap().cancel();
+    assert_eq!((provider.in_flight(), report.attempts[0].outcome.clone()), (0, AttemptOutcome::Cancelled));
+    assert_eq!(report.usage.output_tokens, 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_before_its_first_content_says_where_it_was() {
+    let (chain, provider, records) = watched(Step::stream([Piece::ping(), Piece::hang()]));
+    let call = std::future::IntoFuture::into_future(chain.stream("hi"));
+    assert!(timeout(secs(1), call).await.is_err());
+    assert_eq!(provider.in_flight(), 0);
+    let records = records.lock().unwrap();
+    assert_eq!((records.len(), records[0].stage), (1, Some(Stage::FirstContent)));
+    assert_eq!(records[0].usage, None, "nothing came, nothing is guessed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_read_that_nobody_asks_for() {
+    let gate = Arc::new(tokio::sync::Notify::new());
+    let step = Step::stream([
+        "one".into(),
+        "two".into(),
+        Piece::gate(Arc::clone(&gate)),
+        "three".into(),
+        Piece::end(),
+    ]);
+    let (chain, ..) = watched(step);
+    let mut stream = chain.stream("hi").head(0, secs(0)).await.unwrap();
+    assert!(matches!(stream.next().await, Some(Ok(StreamEvent::Started { .. }))));
+    assert!(matches!(stream.next().await, Some(Ok(StreamEvent::Delta(text))) if text == "one"));
+    // A permit that nobody waits for is stored: the stream has not come to the gate.
+    gate.notify_one();
+    tokio::task::yield_now().await;
+    let rest: Vec<_> = stream.collect().await;
+    assert_eq!(rest.len(), 3);
+}

@@ -1,0 +1,9 @@
+//! Streams: silent before the first content, typed after it.
+
+mod after;
+mod before;
+mod breaker;
+mod dropped;
+mod faults;
+mod support;
+mod timers;
