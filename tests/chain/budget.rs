@@ -100,6 +100,18 @@ async fn retries_at_once_are_a_fifth_of_what_is_under_way_or_three() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_retries_twice_has_one_retry_under_way_at_a_time() {
+    let provider = failing("p");
+    let chain = Chain::builder()
+        .target(provider.clone().model("m").retries(2))
+        .breakers(&registry(BudgetConfig::default().concurrent(0.0, 1)))
+        .build()
+        .unwrap();
+    chain.complete("x").await.unwrap_err();
+    assert_eq!(provider.calls(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_retry_that_is_not_sent_gives_its_token_back() {
     let left = |chain: &Chain| chain.snapshot().targets[0].members[0].budget.retries_left;
     let busy =

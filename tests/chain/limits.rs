@@ -124,6 +124,12 @@ async fn a_limit_of_ones_own_spreads_requests_and_fails_over_beyond_its_wait() {
     };
     assert!(retry_in > secs(4) && retry_in <= secs(5), "{retry_in:?}");
     assert_eq!(slow.calls(), 3);
+
+    let error = chain.complete("x").deadline(secs(1)).only("slow/m").await.unwrap_err();
+    let ChainErrorKind::NoTargetAvailable { retry_in: Some(wait) } = error.kind() else {
+        panic!("{error}");
+    };
+    assert!(wait > secs(4) && wait <= secs(5), "{wait:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -183,6 +189,8 @@ async fn a_target_that_keeps_answering_junk_is_skipped_for_that_task_only() {
     assert_eq!(answer.report.skips[0].reason, Skip::Quality { retry_in: Some(secs(300)) });
     assert!(answer.report.to_string().contains("useless answers to this task"), "{}", answer.report);
     assert_eq!(small.calls(), 4);
+    let error = chain.complete("an invoice").task("invoices").only("small/m").await.unwrap_err();
+    assert_eq!(error.kind(), ChainErrorKind::NoTargetAvailable { retry_in: Some(secs(300)) });
     assert_eq!(chain.complete("a letter").task("letters").await.unwrap().value, "fine");
     assert_eq!(chain.complete("a letter").await.unwrap().value, "fine");
     assert!(chain.snapshot().targets[0].available, "the outage breaker knows nothing of it");
@@ -211,6 +219,16 @@ async fn a_reask_that_helps_and_failures_that_are_not_the_targets_do_not_count_a
         chain.complete("x").await.unwrap_err();
     }
     assert_eq!(hard.calls(), 20);
+
+    let asks = MockProvider::new("p", [Step::text("Please attach the document.")]);
+    let chain = Chain::builder().target(asks.clone().model("m")).quality(windows()).build().unwrap();
+    let lacks_input = validator::from_fn(|_: Candidate<'_>| -> Result<(), Rejection> {
+        Err(Rejection::of(FailureKind::NeedsInput, "asks for a document"))
+    });
+    for _ in 0..20 {
+        chain.call("x", &lacks_input).await.unwrap_err();
+    }
+    assert_eq!(asks.calls(), 20, "what the caller left out says nothing about the target");
 }
 
 #[tokio::test(start_paused = true)]

@@ -195,6 +195,19 @@ async fn an_outage_of_one_endpoint_leads_to_the_other_and_of_a_shared_one_to_the
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_retry_goes_to_another_member_than_the_one_that_failed() {
+    let members = keys([vec![Step::fail(FailureKind::Server), Step::text("one")], vec![Step::text("two")]]);
+    let chain = Chain::builder().target(pool(&members).retries(1)).build().unwrap();
+    let retrying = tokio::spawn(chain.complete("x").into_future());
+    tokio::task::yield_now().await;
+    // It would be the first one's turn again after this.
+    assert_eq!(chain.complete("x").await.unwrap().value, "two");
+    let report = retrying.await.unwrap().unwrap().report;
+    let asked: Vec<_> = report.attempts.iter().map(|attempt| attempt.member).collect();
+    assert_eq!(asked, [Some(1), Some(2)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_is_not_asked_for_again_from_another_member() {
     let members = keys([vec![Step::refusal("no")], vec![Step::text("never")]]);
     let chain =

@@ -195,6 +195,7 @@ impl Cx<'_> {
     pub(crate) fn fail(&self, last: Option<Failure>, gave_up: bool) -> ChainError {
         let retry_in = self.chain.slots.iter().filter_map(|slot| slot.back_in(slot.now())).min();
         let report = self.ledger.finish(None, retry_in);
+        let retry_in = report.retry_in;
         let kind = match &last {
             Some(failure) if gave_up => ChainErrorKind::GaveUp(failure.kind()),
             _ if self.time_left().is_zero() => ChainErrorKind::Deadline,

@@ -87,14 +87,19 @@ impl Ledger {
         AttemptLine { ledger: self.clone(), index, started: now, progress: opening.progress, closed: false }
     }
 
-    /// Ends the call and takes the report out.
+    /// Ends the call and takes the report out. `retry_in` is what breakers and gates say.
     pub(crate) fn finish(&self, served_by: Option<(bool, &TargetId)>, retry_in: Option<Duration>) -> Report {
         let mut report = std::mem::take(&mut *self.report());
         report.elapsed = self.0.started.elapsed();
-        report.retry_in = retry_in;
-        if let Some((fallback, target)) = served_by {
-            report.used_fallback = fallback;
-            report.served_by = Some(target.clone());
+        match served_by {
+            Some((fallback, target)) => {
+                report.used_fallback = fallback;
+                report.served_by = Some(target.clone());
+            }
+            None => {
+                let limits = report.skips.iter().filter_map(|skip| skip.limit_ends_in(report.elapsed));
+                report.retry_in = limits.chain(retry_in).min();
+            }
         }
         let mut usage = Usage::default();
         for spent in report.attempts.iter().filter_map(|attempt| attempt.usage) {

@@ -206,6 +206,18 @@ pub struct SkipRecord {
     pub reason: Skip,
 }
 
+impl SkipRecord {
+    /// When a limit that is no breaker's and no gate's ends, from the end of the call.
+    fn limit_ends_in(&self, elapsed: Duration) -> Option<Duration> {
+        let wait = match self.reason {
+            Skip::Quality { retry_in } => retry_in,
+            Skip::RateLimit { retry_in } => Some(retry_in),
+            _ => None,
+        };
+        Some(wait?.saturating_sub(elapsed.saturating_sub(self.at)))
+    }
+}
+
 /// Why a target was passed over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
