@@ -37,4 +37,6 @@ mod documents {
     struct Refusal;
     #[doc = include_str!("../../docs/resilience.md")]
     struct Resilience;
+    #[doc = include_str!("../../docs/streaming.md")]
+    struct Streaming;
 }

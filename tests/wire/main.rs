@@ -4,4 +4,5 @@
 mod extraction;
 mod faults;
 mod secrets;
+mod stream;
 mod support;

@@ -23,9 +23,10 @@ pub use backstop_validate::schemars;
 /// What most programs need: `use backstop::prelude::*;`.
 pub mod prelude {
     pub use backstop_core::{
-        Answer, Attempt, BreakerConfig, Candidate, Chain, ChainError, ChainErrorKind, Check, ConfigError,
-        Disposition, FailureKind, FailurePolicy, Media, Message, Provider, ProviderError, ProviderExt,
-        Registry, Rejection, Report, Request, Response, RetryPolicy, Target, Usage, Validator, ValidatorExt,
+        Answer, AnswerStream, Attempt, BreakerConfig, Candidate, Chain, ChainError, ChainErrorKind, Check,
+        ConfigError, Disposition, FailureKind, FailurePolicy, Interrupted, Media, Message, OnInterrupt,
+        Provider, ProviderError, ProviderExt, Registry, Rejection, Report, Request, Response, RetryPolicy,
+        StreamEvent, Target, Usage, Validator, ValidatorExt,
     };
 
     #[cfg(feature = "anthropic")]

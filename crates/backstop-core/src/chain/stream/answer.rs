@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{error::ChainError, report::Report};
 
-/// An answer as it comes. Read it with [`StreamExt::next`](futures_util::StreamExt::next) until it ends: with
+/// An answer as it comes. Read it with [`next`](Self::next), or as the [`Stream`] that it is, until it ends: with
 /// [`StreamEvent::Finished`], or with an [`Interrupted`].
 ///
 /// Nothing is read ahead: a slow consumer holds the provider up rather than filling memory. Dropping the stream
@@ -45,6 +45,12 @@ impl AnswerStream {
             return Ok(Self { driver: None, mailbox });
         }
         Ok(Self { driver: Some(driver), mailbox })
+    }
+
+    /// The next event; `None` after the last one. The same as [`StreamExt::next`](futures_util::StreamExt::next),
+    /// without an import. A future that is dropped loses nothing.
+    pub async fn next(&mut self) -> Option<Result<StreamEvent, Interrupted>> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// Cancels the request and gives what happened so far. The attempt under way is in it as cancelled, with the

@@ -64,7 +64,6 @@ impl Chain {
     ///
     /// ```
     /// use backstop_core::{Chain, ProviderExt, StreamEvent};
-    /// use futures_util::StreamExt;
     /// # use backstop_core::{Attempt, Provider, ProviderError, Response};
     /// # struct Poet;
     /// # #[async_trait::async_trait] impl Provider for Poet {
