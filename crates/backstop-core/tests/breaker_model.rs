@@ -41,6 +41,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         4 => Just(Outcome::Success),
         6 => wait().prop_map(|retry_after| Outcome::Failure { retry_after }),
         1 => wait().prop_map(|retry_after| Outcome::Throttled { retry_after }),
+        2 => Just(Outcome::NoAnswer),
         2 => Just(Outcome::Neutral),
     ]
 }

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use backstop_core::breaker::{
-    Admission, Breaker, BreakerConfig, BreakerKey, LeaseAnswer, LeaseToken, LeaseVerdict, Outcome,
-    RejectReason, SharedState, State, Transition,
+    Admission, Breaker, BreakerConfig, BreakerKey, Evidence, LeaseAnswer, LeaseToken, LeaseVerdict, Outcome,
+    RejectReason, SharedState, SharedStatus, State, Transition,
 };
 use backstop_core::clock::{Clock, ManualClock};
 
@@ -21,12 +21,22 @@ struct Store {
     asked: Mutex<u32>,
     settled: Mutex<Vec<LeaseVerdict>>,
     changed: Mutex<Vec<State>>,
+    evidence: Mutex<Vec<Evidence>>,
+    attached: Mutex<Vec<Weak<Breaker>>>,
     down: bool,
     panics: bool,
 }
 
 #[async_trait]
 impl SharedState for Store {
+    fn attached(&self, breaker: &Arc<Breaker>) {
+        self.attached.lock().unwrap().push(Arc::downgrade(breaker));
+    }
+
+    fn status(&self) -> SharedStatus {
+        if self.down { SharedStatus::Degraded } else { SharedStatus::Connected }
+    }
+
     async fn lease(&self, key: &BreakerKey, token: LeaseToken, lease: Duration) -> LeaseAnswer {
         *self.asked.lock().unwrap() += 1;
         if self.down {
@@ -41,6 +51,7 @@ impl SharedState for Store {
     fn changed(&self, transition: &Transition) {
         assert!(!self.panics, "the store is out of order");
         self.changed.lock().unwrap().push(transition.to);
+        self.evidence.lock().unwrap().extend(transition.evidence);
     }
 
     fn settled(&self, key: &BreakerKey, token: LeaseToken, verdict: LeaseVerdict) {
@@ -100,7 +111,8 @@ async fn one_of_two_processes_probes() {
     second.shared_close();
     clock.advance(SECOND);
     second.acquire().await.unwrap().settle(Outcome::FAILURE);
-    assert_eq!(store.settled.lock().unwrap().last(), Some(&LeaseVerdict::Failed));
+    let failed = LeaseVerdict::Failed { cooldown: second.snapshot().probe_in.unwrap() };
+    assert_eq!(store.settled.lock().unwrap().last(), Some(&failed));
 }
 
 #[tokio::test]
@@ -199,4 +211,48 @@ async fn forced_and_shared_transitions_give_a_lease_back() {
         act(&breaker);
         assert_eq!(*store.settled.lock().unwrap(), [LeaseVerdict::Released]);
     }
+}
+
+#[tokio::test]
+async fn a_probe_without_an_answer_proves_nothing_to_others() {
+    let (store, _clock, [first, second]) = two_due(Store::default());
+    first.acquire().await.unwrap().settle(Outcome::NoAnswer);
+    assert_eq!(first.snapshot().state, State::Open, "here it is a failure");
+    assert_eq!(*store.settled.lock().unwrap(), [LeaseVerdict::Released]);
+    assert_eq!(store.evidence.lock().unwrap().last(), Some(&Evidence::Local));
+    assert!(second.acquire().await.unwrap().is_probe(), "the other may probe at once");
+}
+
+#[tokio::test]
+async fn a_row_of_failures_without_answers_is_local_evidence() {
+    let (store, clock) = (Arc::new(Store::default()), ManualClock::new());
+    let breaker = process(&store, &clock);
+    for _ in 0..5 {
+        breaker.try_acquire().unwrap().settle(Outcome::NoAnswer);
+    }
+    assert_eq!(breaker.snapshot().state, State::Open);
+    breaker.reset();
+    for outcome in
+        [Outcome::NoAnswer, Outcome::NoAnswer, Outcome::FAILURE, Outcome::FAILURE, Outcome::FAILURE]
+    {
+        breaker.try_acquire().unwrap().settle(outcome);
+    }
+    assert_eq!(*store.evidence.lock().unwrap(), [Evidence::Local, Evidence::Provider]);
+    breaker.reset();
+    breaker.shared_open(SECOND);
+    assert_eq!(store.evidence.lock().unwrap().len(), 2, "what others found is no evidence of this process's");
+}
+
+#[test]
+fn a_store_knows_its_breakers_and_they_show_how_it_is() {
+    for down in [false, true] {
+        let (store, clock) = (Arc::new(Store { down, ..Store::default() }), ManualClock::new());
+        let breaker = process(&store, &clock);
+        let attached = store.attached.lock().unwrap()[0].upgrade().unwrap();
+        assert!(Arc::ptr_eq(&attached, &breaker));
+        let status = if down { SharedStatus::Degraded } else { SharedStatus::Connected };
+        assert_eq!(breaker.snapshot().shared, Some(status));
+    }
+    let alone = Breaker::builder(BreakerKey::new("provider", "model")).build();
+    assert_eq!(alone.snapshot().shared, None);
 }

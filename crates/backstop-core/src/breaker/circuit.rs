@@ -89,7 +89,7 @@ impl BreakerBuilder {
         let limits = self.config.limits();
         let random = self.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
         let origin = self.clock.now();
-        Arc::new(Breaker {
+        let breaker = Arc::new(Breaker {
             mirror: Mirror::new(Machine::FIRST_EPOCH),
             core: Mutex::new(Core { machine: Machine::new(limits.clone(), random), telling: false }),
             rejected: AtomicU64::new(0),
@@ -100,7 +100,9 @@ impl BreakerBuilder {
             origin,
             listeners: [Listeners::default(), self.listeners],
             shared: self.shared,
-        })
+        });
+        breaker.tell_shared(|shared| shared.attached(&breaker));
+        breaker
     }
 }
 
@@ -371,6 +373,7 @@ impl Breaker {
             rejected_total: self.rejected.load(Ordering::Relaxed),
             stale_total: view.stale,
             lost_probe_total: view.lost_probes,
+            shared: self.shared.as_ref().map(|shared| shared.status()),
         }
     }
 

@@ -4,8 +4,10 @@
 //! Times are nanoseconds since the breaker's origin.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use super::config::{Limits, nanos};
+use super::evidence::{Evidence, Failures};
 use super::outcome::{Outcome, RejectReason, Rejected};
 use super::probes::Probes;
 use super::shared::{LeaseToken, LeaseVerdict, Standing};
@@ -57,6 +59,13 @@ enum Lead {
     Local,
 }
 
+/// For how long a circuit opened, and on what.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    cooldown: u64,
+    evidence: Option<Evidence>,
+}
+
 #[derive(Debug)]
 pub(super) struct Machine {
     limits: Limits,
@@ -72,6 +81,7 @@ pub(super) struct Machine {
     window: Window,
     consecutive: u32,
     last_failure: u64,
+    failures: Failures,
     probes: Probes,
     lead: Lead,
     successes: u32,
@@ -102,6 +112,7 @@ impl Machine {
             window: Window::new(limits.window),
             consecutive: 0,
             last_failure: 0,
+            failures: Failures::default(),
             probes: Probes::new(limits.probes, limits.lease),
             lead: Lead::Ask { not_before: 0 },
             successes: 0,
@@ -238,11 +249,12 @@ impl Machine {
                     }
                 }
             }
-            Outcome::Failure { retry_after } => {
+            Outcome::Failure { .. } | Outcome::NoAnswer => {
                 self.window.add(now, true, slow);
                 self.count_consecutive(now);
+                let hint = self.note_failure(outcome);
                 if let Some(reason) = self.too_many_failures().or_else(|| self.too_slow()) {
-                    self.trip(now, retry_after.map_or(0, nanos), reason);
+                    self.trip(now, hint, reason);
                 }
             }
             Outcome::Throttled { .. } | Outcome::Neutral => {}
@@ -264,14 +276,24 @@ impl Machine {
                     self.turn(State::Closed, now, Reason::Recovered { successes }, None);
                 }
             }
-            Outcome::Failure { retry_after } => {
-                self.trip(now, retry_after.map_or(0, nanos), Reason::ProbeFailed);
+            Outcome::Failure { .. } | Outcome::NoAnswer => {
+                let hint = self.note_failure(outcome);
+                self.trip(now, hint, Reason::ProbeFailed);
             }
             Outcome::Throttled { .. } | Outcome::Neutral => {
                 if self.probes.running() == 0 {
                     self.end_lead(LeaseVerdict::Released);
                 }
             }
+        }
+    }
+
+    /// Remembers whether there was an answer, and returns the wait that came with it.
+    fn note_failure(&mut self, outcome: Outcome) -> u64 {
+        self.failures.note(outcome == Outcome::NoAnswer);
+        match outcome {
+            Outcome::Failure { retry_after } => retry_after.map_or(0, nanos),
+            _ => 0,
         }
     }
 
@@ -333,12 +355,16 @@ impl Machine {
         let draw = self.random.f64();
         let cooldown = self.limits.jittered(self.limits.cooldown(self.trips), draw);
         let cooldown = cooldown.max(hint.min(self.limits.cooldown_cap));
-        self.end_lead(LeaseVerdict::Failed);
-        self.open(now, cooldown, reason);
+        let evidence = self.failures.evidence(reason);
+        self.end_lead(match evidence {
+            Evidence::Provider => LeaseVerdict::Failed { cooldown: Duration::from_nanos(cooldown) },
+            Evidence::Local => LeaseVerdict::Released,
+        });
+        self.open(now, cooldown, reason, Some(evidence));
     }
 
-    fn open(&mut self, now: u64, cooldown: u64, reason: Reason) {
-        self.turn(State::Open, now, reason, Some(cooldown));
+    fn open(&mut self, now: u64, cooldown: u64, reason: Reason, evidence: Option<Evidence>) {
+        self.turn(State::Open, now, reason, Some(Opened { cooldown, evidence }));
         self.set_until(now.saturating_add(cooldown));
     }
 
@@ -348,7 +374,7 @@ impl Machine {
         match self.state {
             State::Closed | State::HalfOpen if left > 0 => {
                 self.end_lead(LeaseVerdict::Released);
-                self.open(now, left, Reason::Shared);
+                self.open(now, left, Reason::Shared, None);
             }
             State::Open => self.set_until(self.until.max(now.saturating_add(left))),
             _ => {}
@@ -373,7 +399,7 @@ impl Machine {
     }
 
     /// Every transition goes through here, so none is without its epoch and its notice.
-    fn turn(&mut self, to: State, now: u64, reason: Reason, cooldown: Option<u64>) {
+    fn turn(&mut self, to: State, now: u64, reason: Reason, opened: Option<Opened>) {
         let from = std::mem::replace(&mut self.state, to);
         self.epoch += 1;
         self.since = now;
@@ -384,7 +410,8 @@ impl Machine {
         self.lead = Lead::Ask { not_before: 0 };
         self.successes = 0;
         self.dirty = true;
-        self.notify(Notice::Changed(Change { from, to, epoch: self.epoch, reason, cooldown }));
+        let (cooldown, evidence) = (opened.map(|opened| opened.cooldown), opened.and_then(|it| it.evidence));
+        self.notify(Notice::Changed(Change { from, to, epoch: self.epoch, reason, cooldown, evidence }));
     }
 
     fn end_lead(&mut self, verdict: LeaseVerdict) {

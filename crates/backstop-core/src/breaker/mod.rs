@@ -14,7 +14,8 @@
 //! ```
 //!
 //! - One [`Permit`] per attempt. Dropping it counts as nothing and frees a probe's place at once.
-//! - Four [`Outcome`]s: only `Success` and `Failure` say something about the provider.
+//! - [`Outcome`]s, not a boolean: only `Success`, `Failure` and `NoAnswer` count; the caller's own mistakes and
+//!   "slow down" say nothing about the provider's health.
 //! - Every transition begins an *epoch*. A verdict on a call of an earlier epoch changes nothing: a late success
 //!   of a call from before the outage does not close the circuit, a late failure does not open it.
 //! - At cooldown's end as many calls as configured become probes, whatever the number of threads. Each probe has
@@ -47,6 +48,7 @@
 mod circuit;
 mod config;
 mod config_error;
+mod evidence;
 mod key;
 mod listeners;
 mod machine;
@@ -63,11 +65,12 @@ mod window;
 pub use circuit::{Breaker, BreakerBuilder};
 pub use config::{BreakerConfig, BreakerConfigBuilder};
 pub use config_error::BreakerConfigError;
+pub use evidence::Evidence;
 pub use key::BreakerKey;
 pub(crate) use listeners::Listeners;
 pub use listeners::Subscription;
 pub use outcome::{Outcome, RejectReason, Rejected};
 pub use permit::Permit;
-pub use shared::{Admission, LeaseAnswer, LeaseRequest, LeaseToken, LeaseVerdict, SharedState};
+pub use shared::{Admission, LeaseAnswer, LeaseRequest, LeaseToken, LeaseVerdict, SharedState, SharedStatus};
 pub use snapshot::{Snapshot, WindowCounts};
 pub use transition::{Reason, State, Transition};

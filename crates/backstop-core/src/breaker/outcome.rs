@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The verdict on one attempt, from whoever has read the whole answer. A 200 header is no verdict.
 ///
-/// There are four, not two, because the most frequent fault of breakers is to count what says nothing about the
+/// There are more than two, because the most frequent fault of breakers is to count what says nothing about the
 /// provider's health: the caller's own mistakes as failures (or, just as wrong, as successes), and "slow down" as
 /// "down".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,16 @@ use serde::Serialize;
 pub enum Outcome {
     /// The provider answered as promised. A refusal or an answer of poor quality is still one.
     Success,
-    /// The provider is not working: connection errors, 5xx, timeouts of its own making, bodies that break the
-    /// protocol.
+    /// The provider is not working: 5xx, streams that break off, bodies that break the protocol.
     Failure {
         /// The `Retry-After` that came with it, if any. It can lengthen the cooldown of the trip that this
         /// failure causes, up to the cooldown's cap.
         retry_after: Option<Duration>,
     },
+    /// A failure without an answer: it could not be reached (DNS, TCP, TLS), or was not heard in time. The fault
+    /// may lie with this process or its network, so it counts here like [`Failure`](Self::Failure), but is no
+    /// [`Evidence`](super::Evidence) for other processes.
+    NoAnswer,
     /// "Too many requests". Counts as neither; the breaker turns everybody away for that time (capped), without
     /// opening.
     ///

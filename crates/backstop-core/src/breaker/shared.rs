@@ -12,12 +12,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use serde::Serialize;
 
 use super::{Breaker, BreakerKey, Permit, Rejected, Transition};
 
 /// A store that processes share, such as Redis.
 #[async_trait]
 pub trait SharedState: Send + Sync + 'static {
+    /// A breaker that shares its state through this was built. Hold it weakly, to tell it later what other
+    /// processes found ([`Breaker::shared_open`], [`Breaker::shared_close`]); call none of its methods from in here,
+    /// for its registry is locked. By default nothing is done.
+    fn attached(&self, breaker: &Arc<Breaker>) {
+        let _ = breaker;
+    }
+
     /// Asks for the right to probe. Must answer within a short time of its own (50 to 100 ms) and say
     /// [`LeaseAnswer::Unknown`] if the store does not.
     async fn lease(&self, key: &BreakerKey, token: LeaseToken, lease: Duration) -> LeaseAnswer;
@@ -28,6 +36,23 @@ pub trait SharedState: Send + Sync + 'static {
     /// A lease is no longer needed. Called like [`changed`](Self::changed). A verdict for a lease that is no longer
     /// `token`'s must be ignored.
     fn settled(&self, key: &BreakerKey, token: LeaseToken, verdict: LeaseVerdict);
+
+    /// Whether the store can be reached, as [`Snapshot::shared`](super::Snapshot::shared) shows it. By default it is
+    /// said to be.
+    fn status(&self) -> SharedStatus {
+        SharedStatus::Connected
+    }
+}
+
+/// How a breaker stands with the store that it shares its state through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SharedStatus {
+    /// What other processes found is known here, and the other way round.
+    Connected,
+    /// The store is down, slow, or not listened to: each process decides for itself.
+    Degraded,
 }
 
 /// Names one request for a lease, so that a late verdict cannot speak for somebody else's.
@@ -67,9 +92,13 @@ pub enum LeaseAnswer {
 pub enum LeaseVerdict {
     /// The probes succeeded.
     Recovered,
-    /// A probe failed.
-    Failed,
-    /// Nothing was learnt: another process may probe at once.
+    /// A probe failed, by an answer of the provider's.
+    Failed {
+        /// For how long this process will not probe again.
+        cooldown: Duration,
+    },
+    /// Nothing was learnt that concerns others, so another process may probe at once: the probe was cancelled or
+    /// lost, or it failed on [`Evidence::Local`](super::Evidence::Local).
     Released,
 }
 

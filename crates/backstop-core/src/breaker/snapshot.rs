@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{BreakerKey, Reason, State};
+use super::{BreakerKey, Reason, SharedStatus, State};
 
 /// A breaker at one moment. Taking it changes nothing: a circuit whose cooldown is over shows as open with
 /// `probe_in` zero until a call comes to probe. Holds no error text and nothing secret.
@@ -41,6 +41,9 @@ pub struct Snapshot {
     pub stale_total: u64,
     /// Probes that were not heard of within their lease.
     pub lost_probe_total: u64,
+    /// How it stands with the store that it shares its state through; `None` if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedStatus>,
 }
 
 /// What a breaker's sliding window holds.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::BreakerKey;
+use super::{BreakerKey, Evidence};
 
 /// The state of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -124,6 +124,9 @@ pub struct Transition {
     pub reason: Reason,
     /// For how long calls will be turned away, if the circuit opened.
     pub cooldown: Option<Duration>,
+    /// What the circuit opened on, if this process found the outage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 impl fmt::Display for Transition {
@@ -144,6 +147,7 @@ pub(super) struct Change {
     pub(super) epoch: u64,
     pub(super) reason: Reason,
     pub(super) cooldown: Option<u64>,
+    pub(super) evidence: Option<Evidence>,
 }
 
 impl Change {
@@ -155,6 +159,7 @@ impl Change {
             epoch: self.epoch,
             reason: self.reason,
             cooldown: self.cooldown.map(Duration::from_nanos),
+            evidence: self.evidence,
         }
     }
 }

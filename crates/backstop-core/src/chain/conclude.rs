@@ -102,8 +102,10 @@ fn breaker_outcome(rule: Rule, failed: &Failed, took: Duration) -> Outcome {
         FailureKind::Connect => !error.is_some_and(ProviderError::is_stale),
         _ => true,
     };
+    let unanswered = matches!(failed.failure.kind(), FailureKind::Timeout | FailureKind::Connect);
     match rule.breaker {
         BreakerEffect::Success => Outcome::Success,
+        BreakerEffect::Failure if counts && unanswered => Outcome::NoAnswer,
         BreakerEffect::Failure if counts => Outcome::Failure { retry_after: failed.failure.retry_after() },
         BreakerEffect::ByStatus if status.is_some_and(|status| status >= 500) => Outcome::FAILURE,
         BreakerEffect::Failure | BreakerEffect::ByStatus | BreakerEffect::Neutral => Outcome::Neutral,

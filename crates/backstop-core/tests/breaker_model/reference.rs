@@ -187,7 +187,7 @@ impl Reference {
         assert_eq!(self.state, State::Closed, "a normal permit is fresh only while closed");
         let failed = match outcome {
             Outcome::Success => false,
-            Outcome::Failure { .. } => true,
+            Outcome::Failure { .. } | Outcome::NoAnswer => true,
             _ => return,
         };
         self.results.push((self.now, failed, slow));
@@ -222,7 +222,7 @@ impl Reference {
                     self.closed_at = self.now;
                 }
             }
-            Outcome::Success | Outcome::Failure { .. } => self.trip(hint(outcome)),
+            Outcome::Success | Outcome::Failure { .. } | Outcome::NoAnswer => self.trip(hint(outcome)),
             _ => {}
         }
     }
