@@ -13,6 +13,8 @@ pub use backstop_mock as mock;
 pub use backstop_ollama as ollama;
 #[cfg(feature = "openai")]
 pub use backstop_openai as openai;
+#[cfg(feature = "redis")]
+pub use backstop_redis as redis;
 #[cfg(feature = "extract")]
 pub use backstop_validate as validate;
 
