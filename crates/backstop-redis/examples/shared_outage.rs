@@ -23,7 +23,7 @@ use support::RedisServer;
 use tokio::time::sleep;
 
 const COOLDOWN: Duration = Duration::from_secs(1);
-const LEASE: Duration = Duration::from_secs(2);
+const LEASE: Duration = Duration::from_secs(3);
 /// Tells a process that it is the child, and where Redis is.
 const CHILD: &str = "SHARED_OUTAGE_REDIS";
 

@@ -229,6 +229,9 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
+    use backstop_core::breaker::Admission;
+    use backstop_core::clock::{Clock, ManualClock};
+
     use super::*;
 
     #[test]
@@ -243,6 +246,25 @@ mod tests {
         let (state, sync) = RedisState::connect("redis://:hunter2@localhost", RedisOptions::new()).unwrap();
         let text = format!("{wrong} {wrong:?} {state:?} {sync:?}");
         assert!(!text.contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn processes_with_the_same_seed_hold_different_leases() {
+        let tokens = ["one", "other"].map(|name| {
+            let options = RedisOptions::new().instance(name);
+            let (state, _sync) = RedisState::connect("redis://localhost", options).unwrap();
+            let shared: Arc<dyn SharedState> = Arc::clone(&state) as _;
+            let clock = ManualClock::new();
+            let breaker = Breaker::builder(BreakerKey::new("p", "m")).seed(7).clock(clock.clone());
+            let breaker = breaker.shared_state(shared).build();
+            breaker.shared_open(Duration::from_secs(1));
+            clock.advance(Duration::from_secs(1));
+            let Admission::NeedsLease(request) = breaker.admit_at(clock.now()) else { panic!() };
+            (request.token(), state.link.token(request.token()))
+        });
+        let [(drawn, one), (drawn_too, other)] = tokens;
+        assert_eq!(drawn, drawn_too);
+        assert_ne!(one, other);
     }
 
     #[tokio::test]

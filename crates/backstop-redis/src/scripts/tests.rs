@@ -289,6 +289,7 @@ async fn an_epoch_after_a_flush_is_later_than_all_before_it() {
     let (mut one, mut other) = two(&server, RedisOptions::new()).await;
     let (_, before) = one.trip(0, 10 * SECOND).await;
     server.command::<()>(&["FLUSHALL"]);
+    sleep(Duration::from_millis(5)).await; // Epochs are milliseconds.
     assert_eq!(one.look().await, Known { epoch: 0, circuit: Circuit::Closed });
     let (first, known) = one.trip(before.epoch, 10 * SECOND).await;
     let (second, _) = other.trip(before.epoch, 10 * SECOND).await;
