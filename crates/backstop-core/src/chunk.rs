@@ -45,6 +45,13 @@ pub enum Chunk {
         /// A piece of the arguments' JSON text.
         arguments: String,
     },
+    /// The signature of a tool call, if the vendor gives one; see [`ToolCall::signature`](crate::ToolCall::signature).
+    ToolSignature {
+        /// Which call of the answer, from 0. A piece of it has come before.
+        index: usize,
+        /// The whole signature.
+        signature: String,
+    },
     /// Token counts so far; a later one replaces it.
     Usage(Usage),
     /// The model is done. A stream that ends without it was cut.
@@ -54,20 +61,63 @@ pub enum Chunk {
 /// A whole answer as a stream, for a provider that does not stream or does not want to this time.
 #[must_use]
 pub fn whole(response: Response) -> ChunkStream {
-    let meta = Chunk::Meta { model: response.model, request_id: response.request_id };
-    let calls = response.tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
-        index,
-        id: Some(call.id),
-        name: Some(call.name),
-        arguments: call.arguments,
-    });
-    let chunks = std::iter::once(meta)
-        .chain(response.refusal.map(Chunk::Refusal))
-        .chain((!response.text.is_empty()).then_some(Chunk::Text(response.text)))
-        .chain(calls)
-        .chain(response.usage.map(Chunk::Usage))
-        .chain(std::iter::once(Chunk::End(response.finish)))
-        .map(Ok)
-        .collect::<Vec<_>>();
+    let chunks: Vec<_> = Chunk::all_of(response).map(Ok).collect();
     stream::iter(chunks).boxed()
+}
+
+impl Chunk {
+    /// A whole answer as the chunks of a stream, in the order in which a stream would bring them.
+    ///
+    /// ```
+    /// use backstop_core::{Chunk, FinishKind, Response};
+    ///
+    /// let chunks: Vec<Chunk> = Chunk::all_of(Response::new("blue")).collect();
+    /// assert_eq!(chunks[1], Chunk::Text("blue".into()));
+    /// assert_eq!(chunks[2], Chunk::End(FinishKind::Stop.into()));
+    /// ```
+    pub fn all_of(response: Response) -> impl Iterator<Item = Self> {
+        let Response { text, tool_calls, finish, usage, model, request_id, refusal, .. } = response;
+        let calls = tool_calls.into_iter().enumerate().flat_map(|(index, call)| {
+            let signature = call.signature.map(|signature| Self::ToolSignature { index, signature });
+            let (id, name) = (Some(call.id), Some(call.name));
+            std::iter::once(Self::ToolCall { index, id, name, arguments: call.arguments }).chain(signature)
+        });
+        std::iter::once(Self::Meta { model, request_id })
+            .chain(refusal.map(Self::Refusal))
+            .chain((!text.is_empty()).then_some(Self::Text(text)))
+            .chain(calls)
+            .chain(usage.map(Self::Usage))
+            .chain(std::iter::once(Self::End(finish)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::ToolCall;
+
+    #[test]
+    fn nothing_of_an_answer_is_lost_in_its_chunks() {
+        let calls = [ToolCall::new("1", "f", "{}").with_signature("sealed"), ToolCall::new("2", "g", "[]")];
+        let response = calls.into_iter().fold(Response::new("text"), Response::with_tool_call);
+        let response = response.with_refusal("no").with_usage(Usage::new(1, 2)).with_model("m");
+        let call = |index, id: &str, name: &str, arguments: &str| Chunk::ToolCall {
+            index,
+            id: Some(id.into()),
+            name: Some(name.into()),
+            arguments: arguments.into(),
+        };
+        let finish = response.finish.clone();
+        let expected = [
+            Chunk::Meta { model: Some("m".into()), request_id: None },
+            Chunk::Refusal("no".into()),
+            Chunk::Text("text".into()),
+            call(0, "1", "f", "{}"),
+            Chunk::ToolSignature { index: 0, signature: "sealed".into() },
+            call(1, "2", "g", "[]"),
+            Chunk::Usage(Usage::new(1, 2)),
+            Chunk::End(finish),
+        ];
+        assert_eq!(Chunk::all_of(response).collect::<Vec<_>>(), expected);
+    }
 }

@@ -59,13 +59,24 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as the model wrote them: JSON text, but a model may write anything.
     pub arguments: String,
+    /// What the vendor wants back with the call in later turns, and nobody else can read. Gemini's thought signatures
+    /// stand here; adapters of vendors without such a thing ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 impl ToolCall {
     /// A call with its arguments as JSON text.
     #[must_use]
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+        Self { id: id.into(), name: name.into(), arguments: arguments.into(), signature: None }
+    }
+
+    /// Sets what the vendor wants back with the call.
+    #[must_use]
+    pub fn with_signature(mut self, signature: impl Into<String>) -> Self {
+        self.signature = Some(signature.into());
+        self
     }
 
     /// The arguments as JSON.

@@ -103,6 +103,20 @@ impl ProviderError {
         }))
     }
 
+    /// Sets another kind, for an adapter that knows better than the common rules.
+    #[must_use]
+    pub fn with_kind(mut self, kind: FailureKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// Sets other words.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Sets the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {

@@ -78,6 +78,7 @@ impl Reading {
         match chunk {
             Chunk::Text(text) => self.text(text),
             Chunk::ToolCall { index, id, name, arguments } => self.tool_call(index, id, name, arguments),
+            Chunk::ToolSignature { index, signature } => self.signature(index, signature),
             Chunk::Reasoning(text) => {
                 self.meter.output(&text);
                 Read::Reasoning(text)
@@ -146,6 +147,14 @@ impl Reading {
             call.arguments.push_str(&arguments);
         }
         Read::Content(StreamEvent::ToolCall { index, id, name, arguments })
+    }
+
+    fn signature(&mut self, index: usize, signature: String) -> Read {
+        let place = self.calls.iter().rposition(|known| *known == index);
+        if let Some(call) = place.and_then(|place| self.response.tool_calls.get_mut(place)) {
+            call.signature = Some(signature);
+        }
+        Read::Nothing
     }
 
     /// Hands an event over, and before the first one says whose it is. Comes back when the consumer wants more.
