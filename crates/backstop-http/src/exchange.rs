@@ -9,15 +9,15 @@ use std::{
     task::{Context, Poll},
 };
 
-use backstop_core::{FailureKind, Progress, ProviderError, Stage};
+use backstop_core::{Attempt, FailureKind, Progress, ProviderError, Stage};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use reqwest::{
     Method, Url,
-    header::{CONTENT_TYPE, HeaderMap, HeaderValue},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 
-use crate::{client::HttpClient, lines::StreamLimits};
+use crate::{client::HttpClient, lines::StreamLimits, media_type};
 
 /// An error body is read up to here; what it has to say stands at its beginning.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
@@ -48,6 +48,31 @@ impl Post {
         self.headers = headers;
         self
     }
+
+    /// Adds the headers of the caller's request, in place of those of the same name.
+    ///
+    /// # Errors
+    /// One of them cannot be sent. Its value is not shown.
+    pub fn with_extra_headers(self, attempt: &Attempt<'_>) -> Result<Self, ProviderError> {
+        let extra = attempt.request.extra_headers.iter();
+        extra.into_iter().try_fold(self, |post, (name, value)| post.with_extra_header(name, value))
+    }
+
+    /// Adds one header of the caller's. Its value is treated as a secret.
+    ///
+    /// # Errors
+    /// It cannot be sent. The value is not shown.
+    pub fn with_extra_header(mut self, name: &str, value: &str) -> Result<Self, ProviderError> {
+        let (Ok(key), Ok(mut value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        else {
+            let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
+            return Err(ProviderError::new(FailureKind::InvalidRequest, message));
+        };
+        value.set_sensitive(true);
+        self.headers.insert(key, value);
+        Ok(self)
+    }
 }
 
 /// A response whose body has been read.
@@ -73,6 +98,11 @@ impl Reply {
     /// Whether the status is a success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// Whether the body is said to be server-sent events.
+    pub fn is_events(&self) -> bool {
+        media_type::is(&self.headers, "text/event-stream")
     }
 }
 
@@ -132,6 +162,13 @@ impl Opened {
     /// Whether the status is a success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// Whether a stream may follow: a success whose body is said to be neither one piece of JSON nor a page. Servers
+    /// do not always name the type of a stream.
+    pub fn is_stream(&self) -> bool {
+        let is = |media_type| media_type::is(&self.headers, media_type);
+        self.is_success() && !is("application/json") && !is("text/html")
     }
 
     /// The limits for decoding the body.

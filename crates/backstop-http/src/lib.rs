@@ -6,6 +6,8 @@
 //! | [`BaseUrl`], [`ApiKey`] | where a provider is, and with which credential; neither is ever printed whole |
 //! | [`Post`], [`Reply`], [`Opened`] | one request and its response, read within limits |
 //! | [`SseDecoder`], [`NdjsonDecoder`] | streams, decoded as they arrive |
+//! | [`streaming`] | from a body to the chunks of an answer, and from chunks to an answer |
+//! | [`Fields`] | a request's JSON, with what the caller lays over it |
 //! | [`retry_after`] | when a server says "later", how much later |
 //! | [`ErrorBody`], [`recognise`] | what a vendor's error says, and which kind of failure it means |
 //! | [`schema`] | a JSON Schema in the dialect that a vendor accepts |
@@ -20,18 +22,22 @@ mod client;
 mod connections;
 mod error_body;
 mod exchange;
+mod fields;
 mod lines;
+mod media_type;
 mod ndjson;
 pub mod recognise;
 pub mod retry_after;
 pub mod schema;
 mod secret;
 mod sse;
+pub mod streaming;
 
 pub use base_url::BaseUrl;
 pub use client::{ClientOptions, HttpClient, Tls};
 pub use error_body::ErrorBody;
 pub use exchange::{Opened, Post, Reply};
+pub use fields::Fields;
 pub use lines::{DecodeError, StreamLimits};
 pub use ndjson::NdjsonDecoder;
 pub use reqwest::header;
