@@ -69,21 +69,21 @@ fn refined(error: ProviderError, body: &ErrorBody, asked: &Asked<'_>) -> Provide
         return error;
     }
     if let Some((_, kind)) = CODES.iter().find(|(code, _)| body.codes.iter().any(|found| found == code)) {
-        return of_kind(&error, *kind);
+        return error.with_kind(*kind);
     }
     // What the vendor has to say stands at the beginning; a quoted prompt may follow.
     let said: String = body.message.iter().flat_map(|text| text.chars().take(300)).collect();
     let text = said.to_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     if let Some((_, kind)) = PHRASES.iter().find(|(phrase, _)| text.contains(phrase)) {
-        return of_kind(&error, *kind);
+        return error.with_kind(*kind);
     }
     if asked.schema && says(NO_SCHEMA) {
-        return of_kind(&error, FailureKind::SchemaRejected);
+        return error.with_kind(FailureKind::SchemaRejected);
     }
     match field(&said) {
         Some(field) if asked.optional.contains(&field) && says(NOT_TAKEN) => {
-            of_kind(&error, FailureKind::ParamRejected).with_param(field)
+            error.with_kind(FailureKind::ParamRejected).with_param(field)
         }
         Some(field) => error.with_param(field),
         None => error,
@@ -96,33 +96,6 @@ fn field(text: &str) -> Option<&str> {
     // A path such as `thinking.enabled.budget_tokens` begins with the field.
     let head = text.split_once(": ").and_then(|(path, _)| path.split('.').next()).filter(is_name);
     head.or_else(|| text.split('`').nth(1).filter(is_name))
-}
-
-/// The same failure as another kind.
-fn of_kind(error: &ProviderError, kind: FailureKind) -> ProviderError {
-    let mut other = ProviderError::new(kind, error.message().to_owned());
-    if let Some(status) = error.status() {
-        other = other.with_status(status);
-    }
-    if let Some(code) = error.code() {
-        other = other.with_code(code);
-    }
-    if let Some(param) = error.param() {
-        other = other.with_param(param);
-    }
-    if let Some(id) = error.request_id() {
-        other = other.with_request_id(id);
-    }
-    if let Some(wait) = error.retry_after() {
-        other = other.with_retry_after(wait);
-    }
-    if let Some(retry) = error.server_retry() {
-        other = other.with_server_retry(retry);
-    }
-    if let Some(stage) = error.stage() {
-        other = other.with_stage(stage);
-    }
-    other
 }
 
 #[cfg(test)]

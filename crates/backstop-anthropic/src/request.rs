@@ -11,6 +11,7 @@ mod sampling;
 mod tools;
 
 use backstop_core::{Attempt, FailureKind, ProviderError, Request};
+use backstop_http::Fields;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub(crate) use format::Format;
@@ -147,7 +148,7 @@ struct Body<'a> {
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let request = self.attempt.request;
-        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt: self.attempt };
+        let mut fields = Fields::of_body(serializer.serialize_map(None)?, self.attempt);
         fields.put("model", self.attempt.model)?;
         fields.put("max_tokens", &self.max_tokens())?;
         let added = self.format.instructions();
@@ -166,10 +167,7 @@ impl Serialize for Body<'_> {
         if self.streaming {
             fields.put("stream", &true)?;
         }
-        for (key, value) in &request.extra_body {
-            fields.map.serialize_entry(key, value)?;
-        }
-        fields.map.end()
+        fields.end()
     }
 }
 
@@ -220,25 +218,6 @@ struct OutputConfig<'a> {
 impl OutputConfig<'_> {
     fn is_empty(&self) -> bool {
         self.effort.is_none() && self.format.is_none()
-    }
-}
-
-/// The fields of the body. What `extra_body` sets, or the vendor has refused before, is not written.
-struct Fields<'a, M> {
-    map: M,
-    attempt: &'a Attempt<'a>,
-}
-
-impl<M: SerializeMap> Fields<'_, M> {
-    fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
-        if self.attempt.request.extra_body.contains_key(key) || self.attempt.is_dropped(key) {
-            return Ok(());
-        }
-        self.map.serialize_entry(key, value)
-    }
-
-    fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
-        value.map_or(Ok(()), |value| self.put(key, &value))
     }
 }
 

@@ -50,13 +50,13 @@ fn refined(error: ProviderError, body: &ErrorBody, asked: &Asked<'_>) -> Provide
             InvalidRequest
         }
         InvalidRequest => match refused_param(&text) {
-            Some(param) => return changed(error, ParamRejected).with_param(param),
+            Some(param) => return error.with_kind(ParamRejected).with_param(param),
             None if asked.schema && about_schema(&text, body) => SchemaRejected,
             None => return error,
         },
         _ => return error,
     };
-    changed(error, kind)
+    error.with_kind(kind)
 }
 
 /// Words for an account that is out of money, whatever the status.
@@ -88,33 +88,6 @@ fn refused_param(text: &str) -> Option<&'static str> {
         () if says(&["thinking level", "thinking_level"]) => Some("thinking_level"),
         () => None,
     }
-}
-
-/// The same failure, of another kind.
-fn changed(error: ProviderError, kind: FailureKind) -> ProviderError {
-    let mut other = ProviderError::new(kind, error.message().to_owned());
-    if let Some(status) = error.status() {
-        other = other.with_status(status);
-    }
-    if let Some(code) = error.code() {
-        other = other.with_code(code);
-    }
-    if let Some(param) = error.param() {
-        other = other.with_param(param);
-    }
-    if let Some(id) = error.request_id() {
-        other = other.with_request_id(id);
-    }
-    if let Some(wait) = error.retry_after() {
-        other = other.with_retry_after(wait);
-    }
-    if let Some(retry) = error.server_retry() {
-        other = other.with_server_retry(retry);
-    }
-    if let Some(stage) = error.stage() {
-        other = other.with_stage(stage);
-    }
-    other
 }
 
 #[cfg(test)]

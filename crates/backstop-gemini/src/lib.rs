@@ -31,8 +31,9 @@
 //! - Models before Gemini 3 take no schema beside tools: the schema goes into the prompt then.
 //! - Thoughts are left out of the text and counted as reasoning. They use up `max_tokens`: with a small limit an
 //!   answer may be cut off before its first word.
-//! - Gemini 3 and later want a thought signature on every step of past tool calls. The neutral conversation has no
-//!   place for it, so the documented stand-in is sent, which switches the check off.
+//! - Gemini 3 and later want a thought signature on every step of past tool calls. It comes with the call, as
+//!   [`ToolCall::signature`](backstop_core::ToolCall::signature), and goes back with it. For calls of other models,
+//!   which have none, the documented stand-in is sent, which switches the check off.
 //! - `seed` has 31 bits; the rest is cut off. `metadata` and file names have no place and are not sent.
 //! - Media by address must be an address that Google can read: an upload of the Files API, or what the model's
 //!   documentation lists. All bytes within a request come to at most 20 MB.

@@ -3,19 +3,14 @@
 use std::{borrow::Cow, time::SystemTime};
 
 use async_trait::async_trait;
-use backstop_core::{
-    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response,
-};
-use backstop_http::{
-    Post, Reply,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-    recognise::Asked,
-};
+use backstop_core::{Attempt, Capabilities, ChunkStream, CredentialId, Provider, ProviderError, Response};
+use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
 use crate::{
     Gemini, error, models,
     request::{self, Rendered},
-    response, stream,
+    response,
+    stream::{self, Reader},
 };
 
 #[async_trait]
@@ -43,19 +38,24 @@ impl Provider for Gemini {
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
         }
+        // Google's id stands in the body.
+        if let Some(id) = &response.request_id {
+            attempt.progress.request_id(id);
+        }
         Ok(noted(response, notes))
     }
 
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
         let Rendered { body, format, notes } = self.render(attempt)?;
         let opened = self.0.http.open(self.post(attempt, Method::Stream, body)?, &attempt.progress).await?;
-        if opened.is_success() && !is(&opened.headers, "application/json") {
-            let progress = attempt.progress.clone();
-            return Ok(stream::chunks(opened, progress, format.has_schema(), self.0.key.clone()));
+        if opened.is_stream() {
+            let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
+            let reader = Reader::new(id, progress, format.has_schema(), self.0.key.clone());
+            return Ok(streaming::chunks(opened, reader));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, format.has_schema())?;
-        Ok(stream::whole(noted(response, notes)))
+        Ok(streaming::whole(noted(response, notes)))
     }
 }
 
@@ -72,17 +72,6 @@ impl Gemini {
     }
 
     fn post(&self, attempt: &Attempt<'_>, method: Method, body: Vec<u8>) -> Result<Post, ProviderError> {
-        let mut headers = self.0.headers.clone();
-        for (name, value) in &attempt.request.extra_headers {
-            let (Ok(name), Ok(mut value)) =
-                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
-            else {
-                let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
-                return Err(ProviderError::new(FailureKind::InvalidRequest, message));
-            };
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
         let name = models::plain_name(attempt.model);
         let (collection, name) = match name.strip_prefix("tunedModels/") {
             Some(name) => ("tunedModels", name),
@@ -96,13 +85,13 @@ impl Gemini {
                 url
             }
         };
-        Ok(Post::new(url, body).with_headers(headers))
+        Post::new(url, body).with_headers(self.0.headers.clone()).with_extra_headers(attempt)
     }
 
     fn read(&self, reply: &Reply, attempt: &Attempt<'_>, schema: bool) -> Result<Response, ProviderError> {
         let asked = Asked::new(schema, &[], self.0.key.as_ref());
         match reply.status {
-            200..=299 if is(&reply.headers, "text/event-stream") => stream::collect(reply, &asked),
+            200..=299 if reply.is_events() => stream::collect(reply, &asked),
             200..=299 => response::read(reply, attempt.request.keep_raw, &asked),
             _ => Err(error::read(reply, &asked, SystemTime::now())),
         }
@@ -112,11 +101,4 @@ impl Gemini {
 fn noted(mut response: Response, notes: Vec<String>) -> Response {
     response.notes.extend(notes.into_iter().map(Cow::Owned));
     response
-}
-
-/// Whether a response is of this media type.
-fn is(headers: &HeaderMap, media_type: &str) -> bool {
-    let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let found = found.and_then(|value| value.split(';').next()).map(str::trim);
-    found.is_some_and(|found| found.eq_ignore_ascii_case(media_type))
 }

@@ -8,8 +8,8 @@ mod format;
 mod tools;
 
 use backstop_core::{Attempt, FailureKind, ProviderError, Request};
-use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use backstop_http::Fields;
+use serde::{Serialize, Serializer};
 
 use contents::{Contents, Texts};
 pub(crate) use format::Format;
@@ -116,44 +116,34 @@ impl Serialize for Generate<'_> {
         let texts = self.instructions();
         let system = self.traits.system_instruction && !self.is_cached();
         let (system, opening) = if system { (texts, Texts::default()) } else { (Texts::default(), texts) };
-        let mut fields = Fields {
-            map: serializer.serialize_map(None)?,
-            attempt: self.attempt,
-            over: Some(&request.extra_body),
-        };
+        let mut fields = Fields::of_body(serializer.serialize_map(None)?, self.attempt).with_names(OPTIONAL);
         if !system.0.is_empty() {
             fields.put("systemInstruction", &system)?;
         }
         fields
             .put("contents", &Contents { attempt: self.attempt, traits: self.traits, opening: &opening })?;
-        // The caller's own settings are laid over ours one by one, unless they are no object.
-        if request.extra_body.get("generationConfig").is_none_or(Value::is_object) {
-            fields.map.serialize_entry("generationConfig", &Config(self))?;
-        }
+        fields.object(CONFIG, &Config(self))?;
         if !self.is_cached() {
             tools::write(&self.tools, &request.tool_choice, &mut fields)?;
         }
         fields.maybe("safetySettings", Some(self.safety).filter(|settings| !settings.is_empty()))?;
         fields.maybe("cachedContent", self.options.cached_content.as_deref())?;
         fields.maybe("serviceTier", self.options.service_tier.as_deref())?;
-        for (key, value) in &request.extra_body {
-            if key != "generationConfig" || !value.is_object() {
-                fields.map.serialize_entry(key, value)?;
-            }
-        }
-        fields.map.end()
+        fields.end()
     }
 }
 
-/// The field `generationConfig`.
+const CONFIG: &str = "generationConfig";
+
+/// The field [`CONFIG`].
 struct Config<'a>(&'a Generate<'a>);
 
 impl Serialize for Config<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Generate { attempt, options, format, .. } = self.0;
         let request = self.0.request();
-        let over = request.extra_body.get("generationConfig").and_then(Value::as_object);
-        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over };
+        let map = serializer.serialize_map(None)?;
+        let mut fields = Fields::of_object(map, attempt, CONFIG).with_names(OPTIONAL);
         fields.maybe("maxOutputTokens", attempt.max_tokens())?;
         fields.maybe("temperature", request.temperature)?;
         fields.maybe("topP", request.top_p)?;
@@ -166,10 +156,7 @@ impl Serialize for Config<'_> {
         fields.maybe("mediaResolution", options.media_resolution.as_deref())?;
         fields.maybe("thinkingConfig", Some(Thinking(self.0)).filter(Thinking::is_asked_for))?;
         format.write(&mut fields)?;
-        for (key, value) in over.into_iter().flatten() {
-            fields.map.serialize_entry(key, value)?;
-        }
-        fields.map.end()
+        fields.end()
     }
 }
 
@@ -188,32 +175,11 @@ impl Thinking<'_> {
 impl Serialize for Thinking<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Generate { attempt, options, .. } = self.0;
-        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over: None };
+        let mut fields = Fields::plain(serializer.serialize_map(None)?, attempt).with_names(OPTIONAL);
         fields.maybe("includeThoughts", options.include_thoughts)?;
         fields.maybe("thinkingBudget", options.thinking_budget)?;
         fields.maybe("thinkingLevel", options.thinking_level.as_deref().map(str::to_uppercase))?;
-        fields.map.end()
-    }
-}
-
-/// The fields of an object. What the caller sets over them, or Google has refused before, is not written.
-struct Fields<'a, M> {
-    map: M,
-    attempt: &'a Attempt<'a>,
-    over: Option<&'a Map<String, Value>>,
-}
-
-impl<M: SerializeMap> Fields<'_, M> {
-    fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
-        let param = OPTIONAL.iter().find(|(wire, _)| *wire == key).map_or(key, |(_, param)| param);
-        if self.over.is_some_and(|over| over.contains_key(key)) || self.attempt.is_dropped(param) {
-            return Ok(());
-        }
-        self.map.serialize_entry(key, value)
-    }
-
-    fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
-        value.map_or(Ok(()), |value| self.put(key, &value))
+        fields.end()
     }
 }
 

@@ -78,6 +78,8 @@ pub(crate) struct WirePart {
     #[serde(deserialize_with = "lenient")]
     thought: Option<bool>,
     function_call: Option<WireCall>,
+    #[serde(deserialize_with = "word")]
+    thought_signature: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -88,6 +90,9 @@ pub(crate) struct WireCall {
     #[serde(deserialize_with = "word")]
     name: Option<String>,
     args: Option<Box<RawValue>>,
+    /// Stands beside the call.
+    #[serde(skip)]
+    signature: Option<String>,
 }
 
 /// What a part holds, as far as it matters.
@@ -100,7 +105,7 @@ pub(crate) enum Piece {
 impl WirePart {
     pub(crate) fn into_piece(self) -> Option<Piece> {
         match (self.function_call, self.text.filter(|text| !text.is_empty())) {
-            (Some(call), _) => Some(Piece::Call(call)),
+            (Some(call), _) => Some(Piece::Call(WireCall { signature: self.thought_signature, ..call })),
             (None, Some(text)) if self.thought == Some(true) => Some(Piece::Thought(text)),
             (None, Some(text)) => Some(Piece::Text(text)),
             (None, None) => None,
@@ -114,7 +119,9 @@ impl WireCall {
         let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("{MADE_UP}{index}"));
         let arguments =
             self.args.map_or_else(|| "{}".to_owned(), |args| String::from(Box::<str>::from(args)));
-        ToolCall::new(id, self.name.unwrap_or_default(), arguments)
+        let mut call = ToolCall::new(id, self.name.unwrap_or_default(), arguments);
+        call.signature = self.signature.filter(|signature| !signature.is_empty());
+        call
     }
 }
 

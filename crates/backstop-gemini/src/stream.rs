@@ -2,44 +2,17 @@
 
 use std::collections::VecDeque;
 
-use backstop_core::{
-    Chunk, ChunkStream, FailureKind, FinishReason, Progress, ProviderError, Response, Usage,
-};
+use backstop_core::{Chunk, FinishReason, Progress, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    ApiKey, DecodeError, Opened, Reply, SseDecoder, SseItem, StreamLimits, recognise::Asked,
+    ApiKey, DecodeError, Reply, SseDecoder, SseItem, StreamLimits,
+    recognise::Asked,
+    streaming::{StreamReader, malformed},
 };
-use futures_util::{StreamExt, stream};
 
 use crate::{
     error,
-    response::{self, BROKEN, Candidate, Generated, Piece, WirePart, WireUsage},
+    response::{self, BROKEN, Candidate, Generated, Piece, WireCall, WirePart, WireUsage},
 };
-
-/// What one event of the body brings.
-type Step = Result<Chunk, ProviderError>;
-
-/// Turns a body into chunks.
-pub(crate) fn chunks(opened: Opened, progress: Progress, schema: bool, key: Option<ApiKey>) -> ChunkStream {
-    let decoder = SseDecoder::new(opened.limits());
-    let reader = Reader::new(opened.request_id.clone(), progress, schema, key);
-    let open = Open { opened, decoder, reader };
-    stream::unfold(Some(open), |open| async move {
-        let mut open = open?;
-        match open.next().await {
-            // An error ends the stream.
-            Some(Err(error)) => Some((Err(error), None)),
-            Some(chunk) => Some((chunk, Some(open))),
-            None => None,
-        }
-    })
-    .boxed()
-}
-
-/// A whole answer as chunks, for a server that answers a stream request without a stream.
-pub(crate) fn whole(response: Response) -> ChunkStream {
-    let chunks: Vec<Step> = pieces(response).map(Ok).collect();
-    stream::iter(chunks).boxed()
-}
 
 /// A stream that came as an answer to a request for a whole answer.
 pub(crate) fn collect(reply: &Reply, asked: &Asked<'_>) -> Result<Response, ProviderError> {
@@ -60,40 +33,9 @@ pub(crate) fn collect(reply: &Reply, asked: &Asked<'_>) -> Result<Response, Prov
     Ok(response)
 }
 
-struct Open {
-    opened: Opened,
-    decoder: SseDecoder,
-    reader: Reader,
-}
-
-impl Open {
-    async fn next(&mut self) -> Option<Step> {
-        loop {
-            if let Some(step) = self.reader.waiting.pop_front() {
-                return Some(step);
-            }
-            if self.reader.done {
-                return None;
-            }
-            match self.decoder.next_item() {
-                Some(item) => self.reader.item(item),
-                None if self.reader.ended => self.reader.finish(),
-                None => match self.opened.chunk().await {
-                    Ok(Some(bytes)) => self.decoder.push(&bytes),
-                    Ok(None) => {
-                        self.decoder.finish();
-                        self.reader.ended = true;
-                    }
-                    Err(error) => return Some(Err(error)),
-                },
-            }
-        }
-    }
-}
-
 /// Reads events into chunks; knows nothing of where the bytes come from.
-struct Reader {
-    waiting: VecDeque<Step>,
+pub(crate) struct Reader {
+    waiting: VecDeque<Result<Chunk, ProviderError>>,
     progress: Progress,
     request_id: Option<String>,
     met: bool,
@@ -104,28 +46,12 @@ struct Reader {
     usage: WireUsage,
     /// Why the model stopped, once it has said so. More may follow, so the end is the end of the body.
     finish: Option<FinishReason>,
-    /// The body has ended.
-    ended: bool,
     /// Nothing more is to come.
     done: bool,
 }
 
-impl Reader {
-    fn new(request_id: Option<String>, progress: Progress, schema: bool, key: Option<ApiKey>) -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            progress,
-            request_id,
-            met: false,
-            schema,
-            key,
-            calls: 0,
-            usage: WireUsage::default(),
-            finish: None,
-            ended: false,
-            done: false,
-        }
-    }
+impl StreamReader for Reader {
+    type Decoder = SseDecoder;
 
     fn item(&mut self, item: Result<SseItem, DecodeError>) {
         match item {
@@ -139,10 +65,40 @@ impl Reader {
         }
     }
 
-    /// The body is over. Without a reason why the model stopped it was cut, and there is no end.
+    /// Without a reason why the model stopped the body was cut, and there is no end.
     fn finish(&mut self) {
         self.waiting.extend(self.finish.take().map(|finish| Ok(Chunk::End(finish))));
         self.done = true;
+    }
+
+    fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
+        self.waiting.pop_front()
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+impl Reader {
+    pub(crate) fn new(
+        request_id: Option<String>,
+        progress: Progress,
+        schema: bool,
+        key: Option<ApiKey>,
+    ) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            progress,
+            request_id,
+            met: false,
+            schema,
+            key,
+            calls: 0,
+            usage: WireUsage::default(),
+            finish: None,
+            done: false,
+        }
     }
 
     fn fail(&mut self, error: ProviderError) {
@@ -155,7 +111,7 @@ impl Reader {
         let reply = Reply::new(200, Default::default(), text.to_owned());
         match response::read(&reply, false, &Asked::new(self.schema, &[], self.key.as_ref())) {
             Ok(response) => {
-                self.waiting.extend(pieces(response).map(Ok));
+                self.waiting.extend(Chunk::all_of(response).map(Ok));
                 self.done = true;
             }
             Err(error) => self.fail(error),
@@ -200,17 +156,23 @@ impl Reader {
         self.waiting.push_back(Ok(Chunk::Meta { model: event.model_version.take(), request_id }));
     }
 
+    fn call(&mut self, call: WireCall) {
+        let index = self.calls;
+        self.calls += 1;
+        let ToolCall { id, name, arguments, signature, .. } = call.into_call(index);
+        self.waiting.push_back(Ok(Chunk::ToolCall { index, id: Some(id), name: Some(name), arguments }));
+        let signature = signature.map(|signature| Chunk::ToolSignature { index, signature });
+        self.waiting.extend(signature.map(Ok));
+    }
+
     fn candidate(&mut self, mut candidate: Candidate) -> Result<(), ProviderError> {
         for piece in candidate.parts().into_iter().filter_map(WirePart::into_piece) {
             self.waiting.push_back(Ok(match piece {
                 Piece::Text(text) => Chunk::Text(text),
                 Piece::Thought(text) => Chunk::Reasoning(text),
                 Piece::Call(call) => {
-                    let index = self.calls;
-                    self.calls += 1;
-                    let call = call.into_call(index);
-                    let arguments = call.arguments;
-                    Chunk::ToolCall { index, id: Some(call.id), name: Some(call.name), arguments }
+                    self.call(call);
+                    continue;
                 }
             }));
         }
@@ -226,10 +188,6 @@ impl Reader {
     }
 }
 
-fn malformed(message: &'static str) -> ProviderError {
-    ProviderError::new(FailureKind::MalformedResponse, message).with_status(200)
-}
-
 fn undecodable(error: DecodeError) -> ProviderError {
     malformed("the stream cannot be decoded").with_source(error)
 }
@@ -237,21 +195,6 @@ fn undecodable(error: DecodeError) -> ProviderError {
 /// The parser's own error is left out: it may quote the answer.
 fn not_a_chunk(_: serde_json::Error) -> ProviderError {
     malformed("an event of the stream is not a chunk of `generateContent`")
-}
-
-fn pieces(response: Response) -> impl Iterator<Item = Chunk> {
-    let Response { text, tool_calls, finish, usage, model, request_id, .. } = response;
-    let calls = tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
-        index,
-        id: Some(call.id),
-        name: Some(call.name),
-        arguments: call.arguments,
-    });
-    std::iter::once(Chunk::Meta { model, request_id })
-        .chain((!text.is_empty()).then_some(Chunk::Text(text)))
-        .chain(calls)
-        .chain(usage.map(Chunk::Usage))
-        .chain(std::iter::once(Chunk::End(finish)))
 }
 
 #[cfg(test)]

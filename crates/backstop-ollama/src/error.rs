@@ -39,72 +39,50 @@ pub(crate) fn unreached(error: ProviderError) -> ProviderError {
     }
     let advice = "start it with `ollama serve`, or set `base_url` or OLLAMA_HOST to where it runs";
     let message = format!("{}; {advice}", error.message());
-    changed(&error, Connect, message).with_source(error)
+    error.with_message(message)
 }
 
 /// What Ollama means by it.
 fn refined(error: ProviderError, asked: &Asked<'_>, model: &str) -> ProviderError {
     let text = error.message().to_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-    let own = error.message();
-    let (kind, message) = match error.kind() {
-        RateLimited if says(USED_UP) => (QuotaExhausted, own.to_owned()),
+    let advised = |advice: &str| format!("{}; {advice}", error.message());
+    let kind = match error.kind() {
+        RateLimited if says(USED_UP) => QuotaExhausted,
         ModelNotFound | Server if says(&["not found"]) && says(&["model"]) => {
-            (ModelNotFound, format!("{own}; `ollama pull {model}` installs it"))
+            let message = advised(&format!("`ollama pull {model}` installs it"));
+            return error.with_kind(ModelNotFound).with_message(message);
         }
-        ModelNotFound => (
-            InvalidRequest,
-            format!("{own}; there is no /api/chat here: check `base_url`, which stands without /v1"),
-        ),
+        ModelNotFound => {
+            let message = advised("there is no /api/chat here: check `base_url`, which stands without /v1");
+            return error.with_kind(InvalidRequest).with_message(message);
+        }
         Authentication => {
-            (Authentication, format!("{own}; pass a key, or run `ollama signin` on the server"))
+            let message = advised("pass a key, or run `ollama signin` on the server");
+            return error.with_message(message);
         }
-        Server if text.trim() == "unauthorized" => (Authentication, own.to_owned()),
-        Server if says(&["server busy", "maximum pending requests"]) => (Overloaded, own.to_owned()),
+        Server if text.trim() == "unauthorized" => Authentication,
+        // Inside a stream there is no status: the words have to do.
+        Server if says(USED_UP) => QuotaExhausted,
+        Server if says(&["usage limit", "too many requests"]) => RateLimited,
+        Server if says(&["server busy", "maximum pending requests"]) => Overloaded,
         InvalidRequest if says(&["does not support thinking", "think value"]) => {
-            return changed(&error, ParamRejected, own.to_owned()).with_param("think");
+            return error.with_kind(ParamRejected).with_param("think");
         }
         InvalidRequest | Server if says(&["does not support", "missing data required for image input"]) => {
-            (Unsupported, own.to_owned())
+            Unsupported
         }
         InvalidRequest | Server if asked.schema && says(&["schema", "grammar", "invalid format"]) => {
-            (SchemaRejected, own.to_owned())
+            SchemaRejected
         }
         _ => return error,
     };
-    changed(&error, kind, message)
+    error.with_kind(kind)
 }
 
 /// The limits of a plan of Ollama's cloud, which last for hours or days. There is no code for them, and no wait.
 const USED_UP: &[&str] =
     &["hourly usage limit", "session usage limit", "weekly usage limit", "monthly usage limit"];
-
-/// The same failure, of another kind and with another message.
-fn changed(error: &ProviderError, kind: FailureKind, message: String) -> ProviderError {
-    let mut other = ProviderError::new(kind, message);
-    if let Some(status) = error.status() {
-        other = other.with_status(status);
-    }
-    if let Some(code) = error.code() {
-        other = other.with_code(code);
-    }
-    if let Some(param) = error.param() {
-        other = other.with_param(param);
-    }
-    if let Some(id) = error.request_id() {
-        other = other.with_request_id(id);
-    }
-    if let Some(wait) = error.retry_after() {
-        other = other.with_retry_after(wait);
-    }
-    if let Some(retry) = error.server_retry() {
-        other = other.with_server_retry(retry);
-    }
-    if let Some(stage) = error.stage() {
-        other = other.with_stage(stage);
-    }
-    other
-}
 
 #[cfg(test)]
 mod tests;

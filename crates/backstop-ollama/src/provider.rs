@@ -6,11 +6,7 @@ use async_trait::async_trait;
 use backstop_core::{
     Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response,
 };
-use backstop_http::{
-    Post, Reply,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-    recognise::Asked,
-};
+use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
 use crate::{
     Ollama,
@@ -18,7 +14,7 @@ use crate::{
     error,
     request::{self, Defaults, Rendered},
     response,
-    stream::{self, Question},
+    stream::{Question, Reader},
 };
 
 #[async_trait]
@@ -56,17 +52,18 @@ impl Provider for Ollama {
         let Rendered { body, format, notes } = self.render(attempt, true)?;
         let post = post(line, attempt, body)?;
         let opened = line.http.open(post, &attempt.progress).await.map_err(error::unreached)?;
-        if opened.is_success() && !is_json(&opened.headers) {
+        if opened.is_stream() {
             let question = Question {
                 model: attempt.model.to_owned(),
                 schema: format.has_schema(),
                 key: self.0.key.clone(),
             };
-            return Ok(stream::chunks(opened, attempt.progress.clone(), question));
+            let reader = Reader::new(opened.request_id.clone(), attempt.progress.clone(), question);
+            return Ok(streaming::chunks(opened, reader));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, format.has_schema())?;
-        Ok(stream::whole(noted(response, notes)))
+        Ok(streaming::whole(noted(response, notes)))
     }
 }
 
@@ -91,28 +88,11 @@ impl Ollama {
 }
 
 fn post(line: &Line, attempt: &Attempt<'_>, body: Vec<u8>) -> Result<Post, ProviderError> {
-    let mut headers = line.headers.clone();
-    for (name, value) in &attempt.request.extra_headers {
-        let (Ok(name), Ok(mut value)) =
-            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
-        else {
-            let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
-            return Err(ProviderError::new(FailureKind::InvalidRequest, message));
-        };
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    Ok(Post::new(line.base.join(&["api", "chat"]), body).with_headers(headers))
+    let post = Post::new(line.base.join(&["api", "chat"]), body).with_headers(line.headers.clone());
+    post.with_extra_headers(attempt)
 }
 
 fn noted(mut response: Response, notes: Vec<String>) -> Response {
     response.notes.extend(notes.into_iter().map(Cow::Owned));
     response
-}
-
-/// Whether a body is one piece of JSON, not lines of it.
-fn is_json(headers: &HeaderMap) -> bool {
-    let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let found = found.and_then(|value| value.split(';').next()).map(str::trim);
-    found.is_some_and(|found| found.eq_ignore_ascii_case("application/json"))
 }

@@ -7,8 +7,9 @@ mod format;
 mod messages;
 
 use backstop_core::{Attempt, FailureKind, ProviderError, Request, Tool, ToolChoice};
-use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use backstop_http::Fields;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 pub(crate) use format::Format;
 use messages::Messages;
@@ -88,8 +89,7 @@ struct Chat<'a> {
 impl Serialize for Chat<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { attempt, options, format, tools, stream } = self;
-        let extra = &attempt.request.extra_body;
-        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over: Some(extra) };
+        let mut fields = Fields::of_body(serializer.serialize_map(None)?, attempt);
         fields.put("model", attempt.model)?;
         fields.put("messages", &Messages { attempt, added: format.instructions() })?;
         fields.put("stream", stream)?;
@@ -100,16 +100,8 @@ impl Serialize for Chat<'_> {
         // The server would drop parts of the conversation without a word.
         fields.put("truncate", &options.truncate.unwrap_or(false))?;
         fields.put("shift", &options.shift.unwrap_or(false))?;
-        // The caller's own options are laid over ours one by one, unless they are no object.
-        if extra.get("options").is_none_or(Value::is_object) {
-            fields.map.serialize_entry("options", &Sampling(self))?;
-        }
-        for (key, value) in extra {
-            if key != "options" || !value.is_object() {
-                fields.map.serialize_entry(key, value)?;
-            }
-        }
-        fields.map.end()
+        fields.object("options", &Sampling(self))?;
+        fields.end()
     }
 }
 
@@ -120,8 +112,9 @@ impl Serialize for Sampling<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Chat { attempt, options, .. } = self.0;
         let request = attempt.request;
-        let over = request.extra_body.get("options").and_then(Value::as_object);
-        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt, over };
+        let map = serializer.serialize_map(None)?;
+        let mut fields =
+            Fields::of_object(map, attempt, "options").with_names(&[("num_predict", "max_tokens")]);
         fields.maybe("num_ctx", options.num_ctx)?;
         fields.maybe("num_predict", attempt.max_tokens())?;
         fields.maybe("temperature", request.temperature)?;
@@ -132,31 +125,7 @@ impl Serialize for Sampling<'_> {
         fields.maybe("stop", Some(&request.stop).filter(|stop| !stop.is_empty()))?;
         // The server reads it as a number with a sign.
         fields.maybe("seed", request.seed.map(|seed| seed & (u64::MAX >> 1)))?;
-        for (key, value) in over.into_iter().flatten() {
-            fields.map.serialize_entry(key, value)?;
-        }
-        fields.map.end()
-    }
-}
-
-/// The fields of an object. What the caller sets over them, or the server has refused before, is not written.
-struct Fields<'a, M> {
-    map: M,
-    attempt: &'a Attempt<'a>,
-    over: Option<&'a Map<String, Value>>,
-}
-
-impl<M: SerializeMap> Fields<'_, M> {
-    fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
-        let param = if key == "num_predict" { "max_tokens" } else { key };
-        if self.over.is_some_and(|over| over.contains_key(key)) || self.attempt.is_dropped(param) {
-            return Ok(());
-        }
-        self.map.serialize_entry(key, value)
-    }
-
-    fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
-        value.map_or(Ok(()), |value| self.put(key, &value))
+        fields.end()
     }
 }
 

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use backstop_core::{Chunk, FinishKind, Progress, Response};
-use backstop_http::{ApiKey, DecodeError, Reply, SseEvent, SseItem, recognise::Asked};
+use backstop_core::{Chunk, FinishKind, Progress, ProviderError};
+use backstop_http::{
+    ApiKey, DecodeError, Reply, SseDecoder, SseEvent, SseItem,
+    recognise::Asked,
+    streaming::{StreamReader, malformed},
+};
 use serde_json::value::RawValue;
 
-use super::{
-    Step,
-    event::{Delta, Event},
-    malformed,
-};
+use super::event::{Delta, Event};
 use crate::{
     error,
     request::Format,
     response::{self, Block, Kind, StopDetails, WireMessage, WireUsage},
 };
 
-pub(super) struct Reader {
-    waiting: VecDeque<Step>,
+pub(crate) struct Reader {
+    waiting: VecDeque<Result<Chunk, ProviderError>>,
     progress: Progress,
     request_id: Option<String>,
     schema: bool,
@@ -50,8 +50,38 @@ enum Open {
     Ignored,
 }
 
+impl StreamReader for Reader {
+    type Decoder = SseDecoder;
+
+    fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
+        self.waiting.pop_front()
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn item(&mut self, item: Result<SseItem, DecodeError>) {
+        match item {
+            Ok(SseItem::Event(event)) if event.data.trim() == "[DONE]" => self.complete(),
+            Ok(SseItem::Event(event)) => self.data(&event),
+            Ok(SseItem::Stray(text)) => self.stray(&text),
+            Ok(_) => self.say(Chunk::Ping),
+            Err(error) => self.fail(malformed("the stream cannot be decoded").with_source(error)),
+        }
+    }
+
+    /// Without a reason why the model stopped the body was cut, and there is no end.
+    fn finish(&mut self) {
+        if self.stop_reason.is_some() {
+            self.complete();
+        }
+        self.done = true;
+    }
+}
+
 impl Reader {
-    pub(super) fn new(
+    pub(crate) fn new(
         request_id: Option<String>,
         progress: Progress,
         format: &Format,
@@ -73,32 +103,6 @@ impl Reader {
             stop_details: None,
             done: false,
         }
-    }
-
-    pub(super) fn next(&mut self) -> Option<Step> {
-        self.waiting.pop_front()
-    }
-
-    pub(super) fn is_done(&self) -> bool {
-        self.done
-    }
-
-    pub(super) fn item(&mut self, item: Result<SseItem, DecodeError>) {
-        match item {
-            Ok(SseItem::Event(event)) if event.data.trim() == "[DONE]" => self.complete(),
-            Ok(SseItem::Event(event)) => self.data(&event),
-            Ok(SseItem::Stray(text)) => self.stray(&text),
-            Ok(_) => self.say(Chunk::Ping),
-            Err(error) => self.fail(malformed("the stream cannot be decoded").with_source(error)),
-        }
-    }
-
-    /// The body is over. Without a reason why the model stopped it was cut, and there is no end.
-    pub(super) fn finish(&mut self) {
-        if self.stop_reason.is_some() {
-            self.complete();
-        }
-        self.done = true;
     }
 
     /// The model is done.
@@ -149,7 +153,7 @@ impl Reader {
         let asked = Asked::new(self.schema, &[], self.key.as_ref());
         match response::read(&reply, false, self.answer_tool.as_deref(), &asked) {
             Ok(response) => {
-                self.waiting.extend(pieces(response).map(Ok));
+                self.waiting.extend(Chunk::all_of(response).map(Ok));
                 self.done = true;
             }
             Err(error) => self.fail(error),
@@ -291,21 +295,4 @@ impl Reader {
             self.say(Chunk::Reasoning(text));
         }
     }
-}
-
-/// A whole answer as chunks.
-pub(super) fn pieces(response: Response) -> impl Iterator<Item = Chunk> {
-    let Response { text, tool_calls, finish, usage, model, request_id, refusal, .. } = response;
-    let calls = tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
-        index,
-        id: Some(call.id),
-        name: Some(call.name),
-        arguments: call.arguments,
-    });
-    std::iter::once(Chunk::Meta { model, request_id })
-        .chain((!text.is_empty()).then_some(Chunk::Text(text)))
-        .chain(refusal.map(Chunk::Refusal))
-        .chain(calls)
-        .chain(usage.map(Chunk::Usage))
-        .chain(std::iter::once(Chunk::End(finish)))
 }

@@ -1,9 +1,14 @@
-use backstop_core::{FailureKind, FinishKind, Stage, Usage};
-use backstop_http::{SseItem, header::HeaderMap};
+use backstop_core::{Chunk, FailureKind, FinishKind, Progress, Stage, ToolCall, Usage};
+use backstop_http::{
+    Reply, SseDecoder, SseItem, StreamLimits,
+    header::HeaderMap,
+    streaming::{StreamReader, collect},
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::request::Format;
 
 /// What a body gives, cut into pieces of so many bytes.
 fn read(body: &[u8], piece: usize, answer_tool: bool) -> Vec<Result<Chunk, String>> {
@@ -30,6 +35,11 @@ fn read(body: &[u8], piece: usize, answer_tool: bool) -> Vec<Result<Chunk, Strin
         }
     }
     chunks
+}
+
+/// A reader of the text in this reply.
+fn plain(reply: &Reply) -> Reader {
+    Reader::new(reply.request_id.clone(), Progress::default(), &Format::Text, None)
 }
 
 /// A text, or an answer by the tool `answer`.
@@ -275,7 +285,7 @@ fn events_are_known_by_either_name() {
 #[test]
 fn a_stream_read_as_a_whole_is_the_same_answer() {
     let reply = Reply::new(200, HeaderMap::new(), sse(&full()));
-    let response = collect(&reply, &Format::Text, &Asked::default()).unwrap();
+    let response = collect(&reply, plain(&reply)).unwrap();
     assert_eq!((response.text.as_str(), response.tool_calls.len()), ("Héllo", 2));
     assert_eq!(response.tool_calls[0], ToolCall::new("t1", "f", "{\"a\":1}"));
     assert_eq!(
@@ -283,10 +293,7 @@ fn a_stream_read_as_a_whole_is_the_same_answer() {
         (Some("msg_1"), FinishKind::ToolCalls)
     );
     let cut = Reply::new(200, HeaderMap::new(), sse(&full()[..9]));
-    assert_eq!(
-        collect(&cut, &Format::Text, &Asked::default()).unwrap_err().kind(),
-        FailureKind::MalformedResponse
-    );
+    assert_eq!(collect(&cut, plain(&cut)).unwrap_err().kind(), FailureKind::MalformedResponse);
 }
 
 #[test]

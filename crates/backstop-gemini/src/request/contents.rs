@@ -93,7 +93,8 @@ impl Serialize for Parts<'_> {
                 Part::Text(text) => list.serialize_element(&Text { text })?,
                 Part::Image(media) | Part::Document(media) => list.serialize_element(&File(media))?,
                 Part::ToolCall(call) => {
-                    let signature = std::mem::take(&mut sign).then_some(UNSIGNED);
+                    let stand_in = std::mem::take(&mut sign).then_some(UNSIGNED);
+                    let signature = call.signature.as_deref().or(stand_in);
                     list.serialize_element(&Called { call, signature })?;
                 }
                 Part::ToolResult(result) => list.serialize_element(&Answered(result))?,

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use backstop_core::{Attempt, Output, OutputSchema, StructuredOutput, ToolChoice};
-use backstop_http::schema::{self, Dialect, Wire};
+use backstop_http::{
+    Fields,
+    schema::{self, Dialect, Wire},
+};
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-use super::Fields;
 use crate::models::{ModelTraits, SchemaField};
 
 /// What holds the answer to JSON.

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use backstop_core::{Media, Message, Overlay, Part, Role, Tool, ToolCall, ToolChoice, ToolResult};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::{
@@ -138,6 +138,25 @@ fn results_of_tools_go_back_by_name_together_and_as_they_were_written() {
     assert_eq!(body["contents"].as_array().unwrap().len(), 3);
     let unsigned = super::tests::body("gemini-2.5-pro", &request);
     assert!(unsigned["contents"][1]["parts"][0].get("thoughtSignature").is_none());
+}
+
+#[test]
+fn a_signature_goes_back_with_its_call_and_keeps_the_stand_in_away() {
+    let signed = ToolCall::new("call_0", "look", "{}").with_signature("c2ln");
+    let plain = ToolCall::new("call_1", "look", "{}");
+    let turn = |calls: &[&ToolCall]| {
+        let parts = calls.iter().map(|call| Part::ToolCall((*call).clone())).collect();
+        let request = Request::new("x").message(Message::new(Role::Assistant, parts));
+        let traits = traits_of("gemini-3.1-pro-preview", ModelTraits::new());
+        let rendered = render(&Attempt::new("m", &request), &traits, &[]).unwrap();
+        let body: Value = serde_json::from_slice(&rendered.body).unwrap();
+        let parts = body["contents"][1]["parts"].as_array().unwrap().clone();
+        parts.iter().map(|part| part["thoughtSignature"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let (own, stand_in) = (Some("c2ln".to_owned()), Some("skip_thought_signature_validator".to_owned()));
+    assert_eq!(turn(&[&signed, &plain]), [own.clone(), None]);
+    assert_eq!(turn(&[&plain, &plain]), [stand_in.clone(), None]);
+    assert_eq!(turn(&[&plain, &signed]), [stand_in, own]);
 }
 
 #[test]

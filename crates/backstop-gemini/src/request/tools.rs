@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use backstop_core::{Request, Tool, ToolChoice};
-use backstop_http::schema::{self, Wire};
+use backstop_http::{
+    Fields,
+    schema::{self, Wire},
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use super::{Fields, format::dialect};
+use super::format::dialect;
 use crate::models::{ModelTraits, SchemaField};
 
 /// A tool with its arguments in Google's dialect.

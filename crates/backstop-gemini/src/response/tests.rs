@@ -144,8 +144,10 @@ fn calls_of_tools_are_read_as_they_were_written() {
         {"functionCall":{"name":"now"}}"#;
     let response = parsed(&with(parts, "STOP")).unwrap();
     assert_eq!(response.finish, FinishReason::new(FinishKind::ToolCalls, "STOP"));
-    let expected =
-        [ToolCall::new("fc-1", "add", r#"{"b":2, "a":1.10}"#), ToolCall::new("call_1", "now", "{}")];
+    let expected = [
+        ToolCall::new("fc-1", "add", r#"{"b":2, "a":1.10}"#).with_signature("c2ln"),
+        ToolCall::new("call_1", "now", "{}"),
+    ];
     assert_eq!(response.tool_calls, expected);
     assert!(made_up("call_1") && !made_up("fc-1") && !made_up("call_") && !made_up("call_a1"));
 }

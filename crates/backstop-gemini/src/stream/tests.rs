@@ -1,5 +1,5 @@
 use super::*;
-use backstop_core::FinishKind;
+use backstop_core::{FailureKind, FinishKind};
 use proptest::prelude::*;
 
 /// All chunks of a body that comes in these pieces, and whether it broke.
@@ -57,7 +57,10 @@ fn an_answer_comes_in_pieces() {
         "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hm\",\"thought\":true}]}}],\"usageMetadata\":{\"promptTokenCount\":9},\"modelVersion\":\"m\",\"responseId\":\"r\"}\n\n",
     );
     body += &event(r#"{"text":"na\u00efve "}"#, "");
-    body += &event(r#"{"text":"日本"},{"functionCall":{"name":"f","args":{"a":1}}}"#, "");
+    body += &event(
+        r#"{"text":"日本"},{"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"c2ln"}"#,
+        "",
+    );
     body += &event(r#"{"functionCall":{"id":"x","name":"g"}}"#, STOP);
     body += "data: {\"usageMetadata\":{\"promptTokenCount\":9,\"candidatesTokenCount\":7}}\n\n";
     let call = |index, id: &str, name: &str, arguments: &str| Chunk::ToolCall {
@@ -73,6 +76,7 @@ fn an_answer_comes_in_pieces() {
         Chunk::Text("naïve ".into()),
         Chunk::Text("日本".into()),
         call(0, "call_0", "f", r#"{"a":1}"#),
+        Chunk::ToolSignature { index: 0, signature: "c2ln".into() },
         call(1, "x", "g", "{}"),
         Chunk::Usage(Usage::new(9, 7)),
         end(FinishKind::ToolCalls, "STOP"),

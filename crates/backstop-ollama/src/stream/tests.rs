@@ -1,5 +1,5 @@
 use super::*;
-use backstop_core::{FinishKind, FinishReason, Usage};
+use backstop_core::{FailureKind, FinishKind, FinishReason, Usage};
 use backstop_http::StreamLimits;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn chunks<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Chunk>, Option
     let mut drain = |decoder: &mut NdjsonDecoder, reader: &mut Reader| {
         while !reader.done {
             match decoder.next_line() {
-                Some(line) => reader.line(line),
+                Some(line) => reader.item(line),
                 None => break,
             }
         }
