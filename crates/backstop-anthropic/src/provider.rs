@@ -5,7 +5,7 @@ use std::{borrow::Cow, time::SystemTime};
 use async_trait::async_trait;
 use backstop_core::{
     Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Progress, Provider, ProviderError,
-    Response,
+    Response, chunk,
 };
 use backstop_http::{Post, Reply, header::HeaderValue, recognise::Asked, streaming};
 
@@ -63,7 +63,7 @@ impl Provider for Anthropic {
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;
-        Ok(streaming::whole(finished(response, &format, notes)))
+        Ok(chunk::whole(finished(response, &format, notes)))
     }
 }
 

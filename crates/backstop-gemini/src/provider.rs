@@ -3,7 +3,9 @@
 use std::{borrow::Cow, time::SystemTime};
 
 use async_trait::async_trait;
-use backstop_core::{Attempt, Capabilities, ChunkStream, CredentialId, Provider, ProviderError, Response};
+use backstop_core::{
+    Attempt, Capabilities, ChunkStream, CredentialId, Provider, ProviderError, Response, chunk,
+};
 use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
 use crate::{
@@ -55,7 +57,7 @@ impl Provider for Gemini {
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, format.has_schema())?;
-        Ok(streaming::whole(noted(response, notes)))
+        Ok(chunk::whole(noted(response, notes)))
     }
 }
 

@@ -136,12 +136,6 @@ impl<R: StreamReader> Body<R> {
     }
 }
 
-/// A whole answer as chunks, for a server that answers a request for a stream without one.
-pub fn whole(response: Response) -> ChunkStream {
-    let chunks: Vec<_> = Chunk::all_of(response).map(Ok).collect();
-    stream::iter(chunks).boxed()
-}
-
 /// Reads a stream that came as the answer to a request for a whole answer.
 ///
 /// # Errors

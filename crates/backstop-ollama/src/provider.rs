@@ -4,7 +4,7 @@ use std::{borrow::Cow, time::SystemTime};
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response,
+    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response, chunk,
 };
 use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
@@ -63,7 +63,7 @@ impl Provider for Ollama {
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, format.has_schema())?;
-        Ok(streaming::whole(noted(response, notes)))
+        Ok(chunk::whole(noted(response, notes)))
     }
 }
 
