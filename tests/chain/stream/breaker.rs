@@ -6,7 +6,6 @@ use backstop_core::{
 };
 use backstop_mock::{MockProvider, Piece, Step};
 use backstop_tests::secs;
-use futures_util::StreamExt;
 use tokio::time::{advance, sleep};
 
 use super::support::read;

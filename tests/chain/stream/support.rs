@@ -3,7 +3,6 @@
 use backstop_core::ProviderExt;
 use backstop_core::{AnswerStream, Chain, Interrupted, Report, Response, StreamEvent, TargetId};
 use backstop_mock::{MockProvider, Step};
-use futures_util::StreamExt;
 
 /// All that a consumer got.
 #[derive(Debug, Default)]

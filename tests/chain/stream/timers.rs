@@ -3,7 +3,6 @@
 use backstop_core::{AnswerStream, FailureKind, Interrupted, OnInterrupt, Stage, StreamEvent};
 use backstop_mock::{Piece, Step};
 use backstop_tests::{millis, secs};
-use futures_util::StreamExt;
 use tokio::time::{Instant, advance, sleep};
 
 use super::support::{chain, read};
