@@ -57,6 +57,7 @@ pub const CODES: &[(&str, FailureKind)] = &[
     ("context_length_exceeded", ContextTooLong),
     ("exceed_context_size_error", ContextTooLong),
     ("token_limit_exceeded", ContextTooLong),
+    ("tokens_limit_reached", ContextTooLong),
     ("string_too_long", ContextTooLong),
     ("string_above_max_length", ContextTooLong),
     ("request_too_large", ContextTooLong),
@@ -113,7 +114,9 @@ pub const PHRASES: &[(&[u16], &str, FailureKind)] = &[
     (&[400, 403, 422], "content management policy", Filtered),
     (&[400, 403, 422], "prompt was filtered", Filtered),
     (&[400, 403, 422], "response was filtered", Filtered),
-    (&[400, 403, 422], "violates our usage polic", Filtered),
+    (&[400, 403, 422], "our usage polic", Filtered),
+    (&[400, 403, 422], "our safety system", Filtered),
+    (&[400, 403, 422], "content policy", Filtered),
     (&[400, 403], "requires moderation", Filtered),
     (&[429], "request too large", ContextTooLong),
     (&[400, 403, 413, 422, 500], "maximum context length", ContextTooLong),
@@ -122,7 +125,16 @@ pub const PHRASES: &[(&[u16], &str, FailureKind)] = &[
     (&[400, 403, 413, 422, 500], "context window", ContextTooLong),
     (&[400, 403, 413, 422, 500], "context size", ContextTooLong),
     (&[400, 413, 422], "prompt is too long", ContextTooLong),
+    (&[400, 413, 422], "input is too long", ContextTooLong),
     (&[400, 413, 422], "exceeds the maximum number of tokens allowed", ContextTooLong),
+    (&[400, 413, 422], "maximum prompt length", ContextTooLong),
+    (&[400, 413, 422], "maximum model length", ContextTooLong),
+    (&[400, 413, 422], "maximum input length", ContextTooLong),
+    (&[400, 413, 422], "model token limit", ContextTooLong),
+    (&[400, 413, 422], "prompt token count", ContextTooLong),
+    (&[400, 413, 422], "too many tokens", ContextTooLong),
+    (&[400, 413, 422], "reduce the length of the", ContextTooLong),
+    (&[400, 413, 422], "`max_new_tokens` must be", ContextTooLong),
     (&[400, 422], "invalid schema", SchemaRejected),
     (&[400, 422], "schema is too complex", SchemaRejected),
     (&[400, 422], "grammar is too large", SchemaRejected),
@@ -144,6 +156,9 @@ const SCHEMA_FIELDS: &[&str] = &[
 
 /// Codes with which a vendor names a parameter that it does not take.
 const UNSUPPORTED: &[&str] = &["unsupported_parameter", "unsupported_value", "extra_forbidden"];
+
+/// What an adapter notes with an answer that has reasoning and nothing else: the model did work, and was paid for it.
+pub const ONLY_REASONING: &str = "the answer has reasoning and no text";
 
 /// What the request had, as far as it matters for what an error means.
 #[derive(Clone, Copy, Debug, Default)]

@@ -299,3 +299,33 @@ fn malformed_bodies_say_what_they_are() {
         assert!(error.message().contains(expected), "{body}: {error}");
     }
 }
+
+#[test]
+fn what_a_vendor_says_without_a_code_is_understood() {
+    let table = [
+        ("The input (12000 tokens) is longer than the model's context length (8192 tokens).", ContextTooLong),
+        ("This model's maximum prompt length is 8192 but the request contains 12000 tokens.", ContextTooLong),
+        (
+            "The decoder prompt (length 12000) is longer than the maximum model length of 8192.",
+            ContextTooLong,
+        ),
+        ("Your request exceeded model token limit: 8192", ContextTooLong),
+        ("prompt token count of 12000 exceeds the limit of 8192", ContextTooLong),
+        ("too many tokens: size limit exceeded by 3808 tokens", ContextTooLong),
+        ("`inputs` tokens + `max_new_tokens` must be <= 4096", ContextTooLong),
+        ("Please reduce the length of the messages.", ContextTooLong),
+        ("Input is too long for requested model.", ContextTooLong),
+        (
+            "max_tokens is too large: 32000. This model supports at most 8192 completion tokens",
+            InvalidRequest,
+        ),
+        ("Invalid prompt: it may be violating our usage policy", Filtered),
+        ("Your prompt violates our usage policies.", Filtered),
+        ("Your request was rejected by our safety system.", Filtered),
+        ("This is against the content policy.", Filtered),
+        ("`messages` is missing", InvalidRequest),
+    ];
+    for (text, expected) in table {
+        assert_eq!(kind(400, &openai(text, "invalid_request_error", "", "")), expected, "{text}");
+    }
+}
