@@ -174,7 +174,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Where the API is, with or without `/v1` at the end; a query in it is kept.
+    /// Where the API is, with or without `/v1` or `/v1/messages` at the end; a query in it is kept.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
@@ -242,7 +242,8 @@ impl AnthropicBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<Anthropic, ConfigError> {
-        let base = BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?;
+        let base =
+            BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?.without_endpoint(&["messages"]);
         let url = base.join(&[]);
         let official = url.host_str() == Some(OFFICIAL_HOST);
         let has_version = url.path().trim_end_matches('/').ends_with("/v1");

@@ -45,6 +45,18 @@ impl BaseUrl {
         if matches!(self.0.path(), "" | "/") { Self(self.join(path)) } else { self }
     }
 
+    /// This URL without `path` at its end: people paste the whole address of an endpoint.
+    #[must_use]
+    pub fn without_endpoint(mut self, path: &[&str]) -> Self {
+        let end: String = path.iter().map(|segment| format!("/{segment}")).collect();
+        let own = self.0.path();
+        if let Some(rest) = own.strip_suffix('/').unwrap_or(own).strip_suffix(&end) {
+            let rest = rest.to_owned();
+            self.0.set_path(&rest);
+        }
+        self
+    }
+
     /// This URL with `segments` behind its path. Each is one segment: a `/` or `..` in it is encoded.
     pub fn join(&self, segments: &[&str]) -> Url {
         let mut url = self.0.clone();
@@ -96,6 +108,21 @@ mod tests {
         for (base, expected) in table {
             let url = BaseUrl::parse(base).unwrap().with_default_path(&["v1"]).join(&["chat"]);
             assert_eq!(url.as_str(), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn the_address_of_an_endpoint_is_taken_for_that_of_its_api() {
+        let table = [
+            ("http://h/v1/chat/completions", "http://h/v1"),
+            ("http://h/v1/chat/completions/?a=b", "http://h/v1?a=b"),
+            ("http://h/chat/completions", "http://h/"),
+            ("http://h/v1/", "http://h/v1/"),
+            ("http://h/mychat/completions", "http://h/mychat/completions"),
+        ];
+        for (base, expected) in table {
+            let base = BaseUrl::parse(base).unwrap().without_endpoint(&["chat", "completions"]);
+            assert_eq!(base, BaseUrl::parse(expected).unwrap());
         }
     }
 

@@ -170,7 +170,7 @@ impl OllamaBuilder {
         self
     }
 
-    /// Where the server is, without `/api/chat`. A query in it is kept.
+    /// Where the server is; `/api/chat` at its end is left out. A query in it is kept.
     pub fn base_url(mut self, url: impl Into<Cow<'static, str>>) -> Self {
         self.base_url = url.into();
         self
@@ -237,7 +237,8 @@ impl OllamaBuilder {
     fn line(&self) -> Result<Line, ConfigError> {
         // The documentation gives the API's address with `/api`.
         let url = self.base_url.trim().trim_end_matches('/');
-        let base = BaseUrl::parse(url.strip_suffix("/api").unwrap_or(url))?;
+        let base =
+            BaseUrl::parse(url.strip_suffix("/api").unwrap_or(url))?.without_endpoint(&["api", "chat"]);
         let mut headers = HeaderMap::new();
         match &self.key {
             Some(Ok(key)) => {

@@ -161,7 +161,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Where the API is, without `/chat/completions`. A URL without a path gets `/v1`; a query in it is kept.
+    /// Where the API is; `/chat/completions` at its end is left out. A URL without a path gets `/v1`; a query in it is kept.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
@@ -238,7 +238,8 @@ impl OpenAiBuilder {
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<OpenAi, ConfigError> {
         let official = self.base_url.is_none();
-        let base = BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?.with_default_path(&["v1"]);
+        let base = BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?;
+        let base = base.without_endpoint(&["chat", "completions"]).with_default_path(&["v1"]);
         let key = self.key.transpose().map_err(|error| {
             Arc::try_unwrap(error).unwrap_or_else(|error| ConfigError::setting("api_key", error.to_string()))
         })?;
