@@ -90,12 +90,18 @@ impl WireMessage<'_> {
         let mut response = Response::new(content.answer.unwrap_or(content.text));
         response.tool_calls = content.calls;
         response.notes = content.hops;
+        if content.thought && response.text.is_empty() {
+            response.notes.push(Cow::Borrowed(recognise::ONLY_REASONING));
+        }
         if finish.kind == FinishKind::Refusal {
             let details = self.stop_details.unwrap_or_default();
+            response.notes.extend(details.classification());
             response.notes.extend(details.recommendation());
             response.refusal = Some(details.words());
         }
-        response.model = self.model.map(Cow::into_owned).filter(|model| !model.is_empty());
+        let named = self.model.map(Cow::into_owned).filter(|model| !model.is_empty());
+        // Whether a proxy still names the model that was asked for, the block says who went on.
+        response.model = content.served.or(named);
         response.usage = self.usage.map(Usage::from);
         response.with_finish(finish)
     }
@@ -110,6 +116,9 @@ struct Content {
     calls: Vec<ToolCall>,
     /// Which models the vendor's own fallback went through.
     hops: Vec<Cow<'static, str>>,
+    /// The last of them, which is the one that answered.
+    served: Option<String>,
+    thought: bool,
 }
 
 impl Content {
@@ -125,8 +134,12 @@ impl Content {
                 let id = block.id_or(self.calls.len());
                 self.calls.push(ToolCall::new(id, block.name.unwrap_or_default(), arguments));
             }
-            Kind::Fallback => self.hops.push(Cow::Owned(block.hop())),
-            Kind::Thinking | Kind::Other => {}
+            Kind::Fallback => {
+                self.served = block.next_model().map(str::to_owned).or(self.served.take());
+                self.hops.push(Cow::Owned(block.hop()));
+            }
+            Kind::Thinking => self.thought = true,
+            Kind::Other => {}
         }
     }
 }
@@ -164,6 +177,12 @@ impl StopDetails {
             Some(category) => format!("declined by the vendor's policy: {category}"),
             None => "declined by the vendor's policy".to_owned(),
         })
+    }
+
+    /// What the vendor files the request under. Its explanation, which may quote the prompt, is not for reports.
+    fn classification(&self) -> Option<Cow<'static, str>> {
+        let category = self.category.as_deref().filter(|category| !category.is_empty())?;
+        Some(Cow::Owned(format!("declined as {category}")))
     }
 
     fn recommendation(&self) -> Option<Cow<'static, str>> {

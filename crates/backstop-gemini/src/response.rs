@@ -210,14 +210,17 @@ impl Generated {
                 }
             };
         };
-        let mut response = Response::new("");
+        let (mut response, mut thought) = (Response::new(""), false);
         for piece in candidate.parts().into_iter().filter_map(WirePart::into_piece) {
             match piece {
                 Piece::Text(text) if response.text.is_empty() => response.text = text,
                 Piece::Text(text) => response.text.push_str(&text),
                 Piece::Call(call) => response.tool_calls.push(call.into_call(response.tool_calls.len())),
-                Piece::Thought(_) => {}
+                Piece::Thought(_) => thought = true,
             }
+        }
+        if thought && response.text.is_empty() {
+            response.notes.push(Cow::Borrowed(recognise::ONLY_REASONING));
         }
         response.finish = finish(candidate.finish_reason, !response.tool_calls.is_empty())?;
         if let Some(word) = response.finish.raw.as_deref().filter(|word| BROKEN.contains(word)) {

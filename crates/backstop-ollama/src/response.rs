@@ -142,12 +142,16 @@ impl Chat {
         if self.done == Some(false) {
             return Err(malformed("the answer ended before the model was done"));
         }
+        let thought = message.thinking.is_some_and(|text| !text.is_empty());
         let mut response = Response::new(message.content.unwrap_or_default());
         let calls = message.tool_calls.unwrap_or_default().into_iter().enumerate();
         response.tool_calls = calls.map(|(index, call)| call.into_call(index)).collect();
         response.finish = finish(self.done_reason, !response.tool_calls.is_empty());
         response.usage = usage;
         response.model = self.model.filter(|model| !model.is_empty());
+        if thought && response.text.is_empty() {
+            response.notes.push(Cow::Borrowed(recognise::ONLY_REASONING));
+        }
         if response.finish.raw.as_deref() == Some("load") {
             response.notes.push(Cow::Borrowed("Ollama has loaded the model and asked it nothing"));
         }
@@ -161,6 +165,7 @@ impl WireMessage {
             (Some(text), Some(more)) => text.push_str(&more),
             (none, more) => *none = none.take().or(more),
         }
+        self.thinking = self.thinking.take().or(next.thinking);
         match (&mut self.tool_calls, next.tool_calls) {
             (Some(calls), Some(more)) => calls.extend(more),
             (none, more) => *none = none.take().or(more),

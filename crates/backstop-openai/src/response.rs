@@ -67,6 +67,11 @@ struct WireMessage {
     content: Option<Content>,
     refusal: Option<String>,
     tool_calls: Option<Vec<WireCall>>,
+    /// OpenRouter sends both names, others one of them.
+    #[serde(deserialize_with = "lenient")]
+    reasoning: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    reasoning_content: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -126,6 +131,10 @@ impl Completion {
         response.refusal = message.refusal.filter(|text| !text.is_empty());
         let calls = message.tool_calls.unwrap_or_default().into_iter().enumerate();
         response.tool_calls = calls.map(|(index, call)| call.into_call(index)).collect();
+        let mut reasoning = message.reasoning.iter().chain(&message.reasoning_content);
+        if response.text.is_empty() && reasoning.any(|text| !text.is_empty()) {
+            response.notes.push(Cow::Borrowed(recognise::ONLY_REASONING));
+        }
         Ok(response)
     }
 }

@@ -65,11 +65,35 @@ fn refusals_have_words() {
     assert_eq!((explained.text.as_str(), explained.refusal.as_deref()), ("par", Some("Because.")));
     let named = refused(json!({"category": "new_category", "explanation": null, "recommended_model": "m-2"}));
     assert_eq!(named.refusal.as_deref(), Some("declined by the vendor's policy: new_category"));
-    assert_eq!(named.notes, ["the vendor recommends asking m-2"]);
+    assert_eq!(named.notes, ["declined as new_category", "the vendor recommends asking m-2"]);
+    assert_eq!(explained.notes, ["declined as bio"], "an explanation may quote the prompt");
     for unknown in [Value::Null, json!("odd"), json!({"category": 7})] {
         assert_eq!(refused(unknown).refusal.as_deref(), Some("declined by the vendor's policy"));
     }
     assert_eq!(message(answer(json!([]), "end_turn")).refusal, None);
+}
+
+#[test]
+fn thinking_alone_is_noted() {
+    let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+    let alone = message(answer(json!([thinking]), "end_turn"));
+    assert_eq!(
+        (alone.text.as_str(), alone.notes.as_slice()),
+        ("", [recognise::ONLY_REASONING.into()].as_slice())
+    );
+    let answered = message(answer(json!([thinking, {"type": "text", "text": "x"}]), "end_turn"));
+    assert_eq!((answered.text.as_str(), answered.notes.len()), ("x", 0));
+}
+
+#[test]
+fn the_last_model_that_a_fallback_went_on_to_has_served() {
+    let hop =
+        |from: &str, to: &str| json!({"type": "fallback", "from": {"model": from}, "to": {"model": to}});
+    let mut body = answer(json!([hop("a", "b"), hop("b", "c"), {"type": "text", "text": "x"}]), "end_turn");
+    body["model"] = json!("a");
+    assert_eq!(message(body.clone()).model.as_deref(), Some("c"));
+    body["content"] = json!([{"type": "fallback"}, {"type": "text", "text": "x"}]);
+    assert_eq!(message(body).model.as_deref(), Some("a"));
 }
 
 #[test]

@@ -196,6 +196,17 @@ fn the_whole_answer_is_kept_on_request() {
     assert_eq!(response.raw.as_deref(), Some(&serde_json::from_str::<Value>(&body).unwrap()));
 }
 
+#[test]
+fn thoughts_alone_are_noted() {
+    let alone = parsed(&with(r#"{"text":"hm","thought":true}"#, "STOP")).unwrap();
+    assert_eq!(
+        (alone.text.as_str(), alone.notes.as_slice()),
+        ("", [recognise::ONLY_REASONING.into()].as_slice())
+    );
+    let answered = parsed(&with(r#"{"text":"hm","thought":true},{"text":"x"}"#, "STOP")).unwrap();
+    assert!(answered.notes.is_empty());
+}
+
 proptest! {
     #[test]
     fn any_body_is_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {

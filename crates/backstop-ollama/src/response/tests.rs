@@ -126,6 +126,17 @@ fn the_whole_answer_is_kept_on_request() {
     assert_eq!(raw(&format!("{one}\n{one}")).as_array().unwrap().len(), 2);
 }
 
+#[test]
+fn thinking_alone_is_noted() {
+    let alone = parsed(&with(r#"{"content":"","thinking":"hm"}"#, "")).unwrap();
+    assert_eq!(
+        (alone.text.as_str(), alone.notes.as_slice()),
+        ("", [recognise::ONLY_REASONING.into()].as_slice())
+    );
+    let answered = parsed(&with(r#"{"content":"x","thinking":"hm"}"#, "")).unwrap();
+    assert!(answered.notes.is_empty());
+}
+
 proptest! {
     #[test]
     fn any_body_is_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {

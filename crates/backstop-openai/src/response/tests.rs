@@ -1,5 +1,9 @@
 use backstop_core::{FailureKind, FinishKind, ProviderError, Response, Usage};
-use backstop_http::{Reply, header::HeaderMap, recognise::Asked};
+use backstop_http::{
+    Reply,
+    header::HeaderMap,
+    recognise::{Asked, ONLY_REASONING},
+};
 
 use super::read;
 
@@ -181,4 +185,16 @@ fn the_whole_answer_is_kept_on_request() {
     assert_eq!(response.raw.unwrap()["service_tier"], "flex");
     assert_eq!(response.request_id.as_deref(), Some("req-1"));
     assert!(answer(body).unwrap().raw.is_none());
+}
+
+#[test]
+fn reasoning_alone_is_noted() {
+    for field in ["reasoning", "reasoning_content"] {
+        let alone = choice(&format!(r#""message":{{"content":null,"{field}":"hm"}}"#)).unwrap();
+        assert_eq!((alone.text.as_str(), alone.notes.as_slice()), ("", [ONLY_REASONING.into()].as_slice()));
+        let answered = choice(&format!(r#""message":{{"content":"x","{field}":"hm"}}"#)).unwrap();
+        assert!(answered.notes.is_empty());
+        let none = choice(&format!(r#""message":{{"content":"","{field}":""}}"#)).unwrap();
+        assert!(none.notes.is_empty());
+    }
 }
