@@ -44,6 +44,9 @@ pub struct ModelTraits {
     pub sampling: bool,
     /// Takes `stop`. It is left out, and noted, where it does not.
     pub stop: bool,
+    /// Wants the turns of user and assistant to alternate, as the chat templates of many open models do. Messages of
+    /// one role in a row are joined then, with a blank line between their texts.
+    pub joined_turns: bool,
     /// What it can do.
     pub capabilities: Capabilities,
 }
@@ -57,6 +60,7 @@ impl ModelTraits {
             system_role: SystemRole::System,
             sampling: true,
             stop: true,
+            joined_turns: false,
             capabilities: Capabilities::unknown(),
         }
     }
@@ -79,6 +83,13 @@ impl ModelTraits {
     #[must_use]
     pub const fn stop(mut self, yes: bool) -> Self {
         self.stop = yes;
+        self
+    }
+
+    /// Sets whether it wants the turns of user and assistant to alternate.
+    #[must_use]
+    pub const fn joined_turns(mut self, yes: bool) -> Self {
+        self.joined_turns = yes;
         self
     }
 

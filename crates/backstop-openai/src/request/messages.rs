@@ -62,11 +62,40 @@ impl Serialize for Messages<'_> {
             };
             list.serialize_element(&Spoken { role, content: &Joined(system, added.as_deref()) })?;
         }
-        for message in self.attempt.messages() {
-            turns(message, &mut list)?;
+        if self.traits.joined_turns {
+            let messages: Vec<&Message> = self.attempt.messages().collect();
+            for neighbours in messages.chunk_by(|one, next| one.role == next.role) {
+                match neighbours {
+                    [message] => turns(message, &mut list)?,
+                    neighbours => turns(&joined(neighbours), &mut list)?,
+                }
+            }
+        } else {
+            for message in self.attempt.messages() {
+                turns(message, &mut list)?;
+            }
         }
         list.end()
     }
+}
+
+/// Messages of one role as one. Texts that follow each other become one text: a strict template takes no list.
+fn joined(neighbours: &[&Message]) -> Message {
+    let mut whole = Message::new(neighbours.first().map_or(Role::User, |first| first.role), Vec::new());
+    for message in neighbours {
+        let mut is_new = true;
+        for part in &message.parts {
+            match (whole.parts.last_mut(), part) {
+                (Some(Part::Text(before)), Part::Text(text)) if is_new => {
+                    before.push_str("\n\n");
+                    before.push_str(text);
+                }
+                _ => whole.parts.push(part.clone()),
+            }
+            is_new = false;
+        }
+    }
+    whole
 }
 
 /// Writes one message; results of tools are messages of their own here.

@@ -314,3 +314,28 @@ fn a_large_prompt_is_copied_once() {
     assert!(rendered.body.len() > 3 << 20);
     assert_eq!(rendered.body.capacity(), super::messages::room(&attempt));
 }
+
+#[test]
+fn turns_are_joined_where_they_have_to_alternate() {
+    let picture = Media::image("image/png", b"x");
+    let request = Request::new("one")
+        .message(Message::user("two"))
+        .message(Message::assistant("three"))
+        .message(Message::assistant("four"))
+        .message(Message::user("five"))
+        .message(Message::user("six").part(picture).part("seven"))
+        .message(Message::user("eight"));
+    let (body, _) = whole(&request, &PLAIN.joined_turns(true));
+    let expected = json!([
+        {"role": "user", "content": "one\n\ntwo"},
+        {"role": "assistant", "content": "three\n\nfour"},
+        {"role": "user", "content": [
+            {"type": "text", "text": "five\n\nsix"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}},
+            {"type": "text", "text": "seven\n\neight"},
+        ]},
+    ]);
+    assert_eq!(body["messages"], expected);
+    let (body, _) = whole(&request, &PLAIN);
+    assert_eq!(body["messages"].as_array().map(Vec::len), Some(7));
+}
