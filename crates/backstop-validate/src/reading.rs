@@ -38,11 +38,16 @@ impl Reading {
     ) -> Result<Value, Rejection> {
         let mut value = schema.unwrap(extracted.value);
         let mut coercions = Vec::new();
-        if !schema.is_valid(&value) {
+        let valid = schema.is_valid(&value);
+        // `3.0` is an integer to JSON Schema, and none to a Rust type.
+        if !valid || has_whole_float(&value) {
+            let as_it_is = valid.then(|| value.clone());
             (value, coercions) = coerce::coerce(value, schema.original(), self.coercion);
             let violations = schema.violations(&value);
-            if !violations.is_empty() {
-                return Err(mismatch(&violations));
+            match as_it_is {
+                _ if violations.is_empty() => {}
+                Some(as_it_is) => (value, coercions) = (as_it_is, Vec::new()),
+                None => return Err(mismatch(&violations)),
             }
         }
         for repair in extracted.repairs {
@@ -118,6 +123,16 @@ fn mismatch(violations: &[Violation]) -> Rejection {
     match violations.first() {
         Some(first) => rejection.with_pointer(first.pointer.clone()),
         None => rejection,
+    }
+}
+
+/// Whether there is a number such as `3.0` in it. Values are never nested too deeply to recurse.
+fn has_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0),
+        Value::Array(items) => items.iter().any(has_whole_float),
+        Value::Object(map) => map.values().any(has_whole_float),
+        _ => false,
     }
 }
 

@@ -170,3 +170,33 @@ fn ask_for(request: &mut Request, schema: Result<&Schema, &ConfigError>) -> Resu
     *request = std::mem::take(request).json_schema(schema.name().clone(), schema.wire().clone());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use backstop_core::Response;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Deserialize, JsonSchema)]
+    #[schemars(crate = "schemars")]
+    struct Counted {
+        n: i64,
+        share: f64,
+        list: Vec<u8>,
+    }
+
+    async fn read(text: &str, mode: Mode) -> Result<Counted, Rejection> {
+        let (answer, request) = (Response::new(text), Request::new("x"));
+        Typed::<Counted>::new().coercion(mode).validate(Candidate::new(&answer, &request)).await
+    }
+
+    #[tokio::test]
+    async fn whole_floats_are_integers_where_the_type_wants_integers() {
+        let text = r#"{"n": 3.0, "share": 2.0, "list": [1.0, 2]}"#;
+        let counted = Counted { n: 3, share: 2.0, list: vec![1, 2] };
+        assert_eq!(read(text, Mode::Safe).await.unwrap(), counted);
+        assert!(read(text, Mode::Off).await.is_err());
+        assert!(read(r#"{"n": 3.5, "share": 2.0, "list": []}"#, Mode::Safe).await.is_err());
+        assert!(read(r#"{"n": 1e300, "share": 2.0, "list": []}"#, Mode::Safe).await.is_err());
+    }
+}

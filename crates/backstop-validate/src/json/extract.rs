@@ -1,6 +1,6 @@
 //! The extractor: strategies in a fixed order, the cheapest and safest first.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use serde_json::Value;
 
@@ -14,6 +14,9 @@ use super::policy::{Candidates, Limits, Policy};
 use super::repair::{Repair, RepairKind, RepairLog, Risk};
 use super::strict::{self, Stop};
 use super::tolerant::{End, Options, Tolerant};
+
+/// How many times over a document may have been made a JSON string: once by the model, once by what passed it on.
+const MOST_ENCODINGS: usize = 2;
 
 /// Gets the JSON out of the text a model wrote.
 ///
@@ -200,17 +203,25 @@ impl Extractor {
         Ok(extracted(value, log))
     }
 
-    /// The container that a string holds as strict JSON.
+    /// The container that a string holds as strict JSON, or that the string in that string holds.
     fn encoded(&self, text: &str, log: &mut RepairLog) -> Option<Value> {
-        let mut inner_log = RepairLog::new(self.limits.max_repairs);
-        let mut cursor = Cursor::new(text, 0);
-        let value = strict::parse(&mut cursor, self.limits.depth(), &mut inner_log).ok()?;
-        cursor.skip_json_blanks();
-        let whole = cursor.at_end() && (value.is_object() || value.is_array());
-        whole.then(|| {
-            log.absorb(inner_log);
-            value
-        })
+        let mut text = Cow::Borrowed(text);
+        for _ in 0..MOST_ENCODINGS {
+            let mut inner_log = RepairLog::new(self.limits.max_repairs);
+            let mut cursor = Cursor::new(&text, 0);
+            let value = strict::parse(&mut cursor, self.limits.depth(), &mut inner_log).ok()?;
+            cursor.skip_json_blanks();
+            match value {
+                _ if !cursor.at_end() => return None,
+                Value::Object(_) | Value::Array(_) => {
+                    log.absorb(inner_log);
+                    return Some(value);
+                }
+                Value::String(inner) => text = Cow::Owned(inner),
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Values inside other text.

@@ -39,7 +39,7 @@ repair_kinds! {
     Reasoning = "reasoning", Cosmetic;
     /// The whole document was escaped once: `{\"a\": 1}`.
     EscapedDocument = "escaped_document", Cosmetic;
-    /// The document was a JSON string that holds the JSON text.
+    /// The document was a JSON string that holds the JSON text, or such a string in a string.
     DoubleEncoded = "double_encoded", Structural;
     /// Several values that stand apart, collected because the schema wants an array.
     Collected = "collected", Structural;
