@@ -98,7 +98,7 @@ where
 }
 
 /// What every answer must pass before a check or validator looks at it: no refusal signal, not filtered, not cut
-/// off, and not empty. Tool calls count as content where text was asked for; a model that was asked for JSON and
+/// off, and not empty unless that is allowed. Tool calls count as content where text was asked for; a model that was asked for JSON and
 /// calls a tool instead has not answered.
 pub(crate) fn baseline(request: &Request, response: &Response) -> Result<(), Failure> {
     if response.refusal.is_some() {
@@ -110,16 +110,26 @@ pub(crate) fn baseline(request: &Request, response: &Response) -> Result<(), Fai
         }
         FinishKind::ContentFilter => {
             let error = ProviderError::new(FailureKind::Filtered, "the vendor's filter stopped the answer");
-            return Err(error.into());
+            let word = response.finish.raw.as_deref();
+            return Err(word.into_iter().fold(error, ProviderError::with_code).into());
         }
-        FinishKind::Length => return Err(Rejection::truncated("the answer met its token limit").into()),
+        FinishKind::Length => return Err(Rejection::truncated(cut(response)).into()),
         _ => {}
     }
     let called_a_tool = request.output == Output::Text && !response.tool_calls.is_empty();
-    if response.text.trim().is_empty() && !called_a_tool {
+    if response.text.trim().is_empty() && !called_a_tool && !request.allow_empty {
         return Err(Rejection::empty().into());
     }
     Ok(())
+}
+
+/// What used the token limit up.
+fn cut(response: &Response) -> Cow<'static, str> {
+    let reasoning = response.usage.map_or(0, |usage| usage.reasoning_tokens);
+    if response.text.trim().is_empty() && reasoning > 0 {
+        return Cow::Owned(format!("{reasoning} tokens of reasoning used up the limit; raise `max_tokens`"));
+    }
+    Cow::Borrowed("the answer met its token limit; raise `max_tokens`")
 }
 
 /// The answer's text, once the vendor's signals are clean. What [`Chain::complete`](crate::Chain::complete) uses.
@@ -131,5 +141,42 @@ impl Validator for Text {
 
     async fn validate(&self, candidate: Candidate<'_>) -> Result<String, Rejection> {
         Ok(candidate.text().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        response::{FinishReason, Usage},
+        tool::ToolCall,
+    };
+
+    fn judged(request: &Request, response: &Response) -> Option<FailureKind> {
+        baseline(request, response).err().map(|failure| failure.kind())
+    }
+
+    #[test]
+    fn an_empty_answer_will_do_where_the_caller_says_so() {
+        let (strict, lenient) = (Request::new("x"), Request::new("x").allow_empty());
+        for text in ["", " \n"] {
+            assert_eq!(judged(&strict, &Response::new(text)), Some(FailureKind::Empty));
+            assert_eq!(judged(&lenient, &Response::new(text)), None);
+        }
+        let cut = Response::new("").with_finish(FinishKind::Length);
+        assert_eq!(judged(&lenient, &cut), Some(FailureKind::Truncated), "which is another matter");
+        let called = Response::new("").with_tool_call(ToolCall::new("1", "f", "{}"));
+        assert_eq!(judged(&strict, &called), None);
+    }
+
+    #[test]
+    fn a_cut_answer_says_what_used_up_the_limit_and_a_filter_by_which_name() {
+        let spent = Response::new("").with_finish(FinishKind::Length);
+        let spent = spent.with_usage(Usage::new(9, 70).with_reasoning(70));
+        let failure = baseline(&Request::new("x"), &spent).unwrap_err().to_string();
+        assert!(failure.contains("70 tokens of reasoning") && failure.contains("`max_tokens`"), "{failure}");
+        let finish = FinishReason::new(FinishKind::ContentFilter, "BLOCKLIST");
+        let failure = baseline(&Request::new("x"), &Response::new("").with_finish(finish)).unwrap_err();
+        assert_eq!(failure.as_hard().and_then(ProviderError::code), Some("BLOCKLIST"));
     }
 }

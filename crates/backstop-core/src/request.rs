@@ -77,6 +77,9 @@ pub struct RequestBody {
     pub provider_options: BTreeMap<Cow<'static, str>, Value>,
     /// Keep the vendor's whole answer in [`Response::raw`](crate::Response::raw).
     pub keep_raw: bool,
+    /// An answer without text is an answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_empty: bool,
 }
 
 impl Default for RequestBody {
@@ -99,6 +102,7 @@ impl Default for RequestBody {
             extra_body: Map::new(),
             provider_options: BTreeMap::new(),
             keep_raw: false,
+            allow_empty: false,
         }
     }
 }
@@ -274,6 +278,12 @@ impl Request {
     /// Keeps the vendor's whole answer in [`Response::raw`](crate::Response::raw).
     pub fn keep_raw(self) -> Self {
         self.with(|body| body.keep_raw = true)
+    }
+
+    /// Takes an answer without text for an answer: a model may have nothing to add. Default: it is a soft failure
+    /// ([`Empty`](crate::FailureKind::Empty)). What validators and checks make of it is their business.
+    pub fn allow_empty(self) -> Self {
+        self.with(|body| body.allow_empty = true)
     }
 
     /// Whether two handles share the same bytes.
