@@ -3,10 +3,14 @@
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use super::{ConfigError, Failure, FailureKind};
-use crate::{human::Human, report::Report};
+use crate::{
+    human::Human,
+    report::{AttemptOutcome, Report},
+    target::TargetId,
+};
 
-/// The whole call failed. Cheap to clone and one pointer wide; `source()` is the last failure, and
-/// [`report`](Self::report) lists every attempt. `Debug` prints that list, so that an `unwrap()` in a test
+/// The whole call failed. Cheap to clone and one pointer wide; `source()` is the last failure, the message
+/// names the first one too, and [`report`](Self::report) lists every attempt. `Debug` prints that list, so that an `unwrap()` in a test
 /// shows what happened.
 #[derive(Clone)]
 pub struct ChainError(Arc<Inner>);
@@ -91,6 +95,20 @@ impl ChainError {
     }
 }
 
+impl ChainError {
+    /// Where several targets were asked, why the first of them failed: that usually explains an incident, when the
+    /// last failure is only that of a spare.
+    fn first_cause(&self) -> Option<(&TargetId, &str)> {
+        let (first, last) = (self.0.report.attempts.first()?, self.0.report.attempts.last()?);
+        match &first.outcome {
+            AttemptOutcome::Failed { message, .. } if first.target != last.target => {
+                Some((&first.target, message))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempts = self.0.report.attempts.len();
@@ -111,6 +129,9 @@ impl fmt::Display for ChainError {
             ChainErrorKind::Config => {
                 f.write_str("the call's options cannot work")?;
             }
+        }
+        if let Some((target, first)) = self.first_cause() {
+            write!(f, "; the first one, at {target}: {first}")?;
         }
         match &self.0.cause {
             Cause::Failure(failure) => write!(f, "; the last one: {failure}")?,
