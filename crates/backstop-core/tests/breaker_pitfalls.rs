@@ -137,6 +137,13 @@ fn a_hung_probe_loses_its_place_after_its_lease() {
 }
 
 #[test]
+fn a_lease_that_was_set_by_hand_is_not_made_to_fit() {
+    let (breaker, _clock) = probe_due(BreakerConfig::builder().probe_lease(2 * SECOND));
+    breaker.fit_timeout(120 * SECOND);
+    assert_eq!(breaker.probe_lease(), 2 * SECOND);
+}
+
+#[test]
 fn a_patient_targets_probe_keeps_its_place_for_as_long_as_an_attempt_may_take() {
     let (breaker, clock) = probe_due(BreakerConfig::builder());
     breaker.fit_timeout(120 * SECOND);

@@ -314,8 +314,12 @@ impl Breaker {
 /// # Probe leases
 impl Breaker {
     /// Makes the probe lease long enough for attempts with this timeout: at least 10 s longer. Never makes it
-    /// shorter, so that targets with different timeouts can share a breaker.
+    /// shorter, so that targets with different timeouts can share a breaker. A lease that was set by hand stays.
+    /// Chains do this for their targets.
     pub fn fit_timeout(&self, attempt_timeout: Duration) {
+        if !self.config.lease_fits() {
+            return;
+        }
         let lease = nanos(lease_for(attempt_timeout));
         self.with(|machine| machine.lease_at_least(lease));
     }

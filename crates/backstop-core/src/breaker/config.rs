@@ -56,6 +56,8 @@ struct Settings {
     probes: u32,
     successes: u32,
     lease: Duration,
+    /// The lease was not chosen by hand, so that it may follow the targets' timeouts.
+    lease_fits: bool,
     throttle: Duration,
     throttle_cap: Duration,
 }
@@ -76,6 +78,7 @@ impl Default for Settings {
             probes: 1,
             successes: 1,
             lease: 40 * SECOND,
+            lease_fits: true,
             throttle: 5 * SECOND,
             throttle_cap: 60 * SECOND,
         }
@@ -140,6 +143,11 @@ impl BreakerConfig {
     /// How long a probe may take before its place is given to another.
     pub fn probe_lease(&self) -> Duration {
         self.settings.lease
+    }
+
+    /// Whether the lease may be made longer to fit a target's timeout.
+    pub(super) fn lease_fits(&self) -> bool {
+        self.settings.lease_fits
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -260,9 +268,12 @@ impl BreakerConfigBuilder {
     }
 
     /// How long a probe may take before its place is given to another. Default 40 s, the default attempt timeout
-    /// and some. A probe that hangs for ever would otherwise keep the circuit half-open for ever.
+    /// and some, and longer where a chain has a target with a longer timeout ([`Breaker::fit_timeout`]). A probe
+    /// that hangs for ever would otherwise keep the circuit half-open for ever.
+    ///
+    /// [`Breaker::fit_timeout`]: super::Breaker::fit_timeout
     pub fn probe_lease(mut self, lease: Duration) -> Self {
-        self.settings.lease = lease;
+        (self.settings.lease, self.settings.lease_fits) = (lease, false);
         self
     }
 

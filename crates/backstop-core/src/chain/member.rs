@@ -58,9 +58,11 @@ impl Member {
         let instance: Arc<str> = provider.instance().as_ref().into();
         let model: Arc<str> = target.model.as_ref().into();
         let standing = Standing::look_up(&instance, &model, registry, provider.credential());
+        let breaker = registry.breaker(&BreakerKey::new(Arc::clone(&instance), target.group()));
+        breaker.fit_timeout(target.longest_timeout());
         Self {
             provider: Arc::clone(provider),
-            breaker: registry.breaker(&BreakerKey::new(Arc::clone(&instance), target.group())),
+            breaker,
             budget: registry.budget(&instance),
             load: Arc::default(),
             instance,
