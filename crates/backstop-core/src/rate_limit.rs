@@ -61,8 +61,7 @@ impl RateLimit {
     /// Takes what a request needs, waiting for `longest` at most.
     ///
     /// # Errors
-    /// How much longer it would take. What was taken of one limit before the other said no is lost, which errs on
-    /// the safe side.
+    /// How much longer it would take. What was taken of one limit before the other said no is given back.
     pub(crate) async fn take(
         &self,
         request: &Request,
@@ -75,7 +74,9 @@ impl RateLimit {
             bucket.take(tokens, &mut left).await?;
         }
         if let Some(bucket) = &self.requests {
+            let taken = Taken { bucket: self.tokens.as_ref(), amount: tokens };
             bucket.take(1, &mut left).await?;
+            taken.keep();
         }
         Ok(Charge { tokens })
     }
@@ -100,6 +101,27 @@ pub(crate) struct Charge {
     tokens: u64,
 }
 
+/// What was taken of a bucket for a request that may yet not be sent: it is given back if the other limit says no or
+/// the caller goes away.
+struct Taken<'a> {
+    bucket: Option<&'a Bucket>,
+    amount: u64,
+}
+
+impl Taken<'_> {
+    fn keep(mut self) {
+        self.bucket = None;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(bucket) = self.bucket {
+            bucket.spare.fetch_add(self.amount, Ordering::Relaxed);
+        }
+    }
+}
+
 type Limiter = RateLimiter<NotKeyed, InMemoryState, Ticks, NoOpMiddleware<Duration>>;
 
 /// A bucket that fills up evenly.
@@ -109,6 +131,8 @@ struct Bucket {
     at_once: NonZeroU32,
     /// Taken already, but not yet charged.
     owed: AtomicU64,
+    /// Charged already, but not used.
+    spare: AtomicU64,
 }
 
 impl Bucket {
@@ -117,25 +141,29 @@ impl Bucket {
         let quota = Quota::per_minute(NonZeroU32::new(a_minute)?).allow_burst(at_once);
         let clock = Ticks { origin: clock.now(), clock: Arc::clone(clock) };
         let limiter = Limiter::direct_with_clock(quota, clock.clone());
-        Some(Self { limiter, clock, at_once, owed: AtomicU64::new(0) })
+        Some(Self { limiter, clock, at_once, owed: AtomicU64::new(0), spare: AtomicU64::new(0) })
     }
 
     /// Takes an amount together with what is owed. More than the bucket can hold is owed by the next.
     async fn take(&self, amount: u64, left: &mut Duration) -> Result<(), Duration> {
         loop {
             let owed = self.owed.swap(0, Ordering::Relaxed);
-            let all = amount.saturating_add(owed);
+            let spare = self.spare.swap(0, Ordering::Relaxed);
+            let wanted = amount.saturating_add(owed);
+            let all = wanted.saturating_sub(spare);
             let now = u32::try_from(all).unwrap_or(u32::MAX).min(self.at_once.get());
             let wait = match NonZeroU32::new(now).map(|now| self.limiter.check_n(now)) {
                 Some(Ok(Err(not_yet))) => self.until(&not_yet),
                 // An amount that the bucket cannot hold is ruled out above.
                 Some(Ok(Ok(())) | Err(_)) | None => {
                     self.owe(all - u64::from(now));
+                    self.spare.fetch_add(spare.saturating_sub(wanted), Ordering::Relaxed);
                     return Ok(());
                 }
             };
             // Whether this request is given up or its caller goes away during the wait, the debt stays.
             self.owe(owed);
+            self.spare.fetch_add(spare, Ordering::Relaxed);
             if wait > *left {
                 return Err(wait);
             }
