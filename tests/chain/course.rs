@@ -87,15 +87,15 @@ async fn a_truncated_answer_is_asked_for_again_with_a_larger_limit_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_schema_is_asked_for_in_json_mode_once() {
+async fn a_refused_schema_is_asked_for_in_json_mode_and_then_in_words() {
     let refuses = || Step::fail(FailureKind::SchemaRejected);
     let provider = MockProvider::new("a", [refuses(), Step::text("{}")]);
     let chain = Chain::builder().target(provider.clone().model("m")).build().unwrap();
-    let schema = backstop_core::Output::Json;
-    assert!(
-        chain.complete(Request::new("x").output(schema)).await.is_err(),
-        "there is no schema to leave out"
-    );
+    assert!(chain.complete("x").await.is_err(), "nothing was asked for that could be left out");
+    let provider = MockProvider::new("a", [refuses(), Step::text("{}")]);
+    let chain = Chain::builder().target(provider.clone().model("m")).build().unwrap();
+    let answer = chain.complete(Request::new("x").output(backstop_core::Output::Json)).await.unwrap();
+    assert_eq!(answer.report.attempts[1].remedies, [Remedy::PromptOnly]);
 
     let provider = MockProvider::new("a", [refuses(), Step::text("{}")]);
     let chain = Chain::builder().target(provider.clone().model("m")).build().unwrap();

@@ -112,7 +112,8 @@ async fn a_probe_that_outlives_its_lease_loses_its_place_and_its_say() {
             Step::text("back"),
         ],
     );
-    let registry = Registry::builder().config(config()).build();
+    let config = config().to_builder().probe_lease(secs(40)).build().unwrap();
+    let registry = Registry::builder().config(config).build();
     let target = provider.clone().model("m").retries(0).timeout(secs(110));
     let chain = Chain::builder().target(target).breakers(&registry).build().unwrap();
     chain.complete("x").await.unwrap_err();

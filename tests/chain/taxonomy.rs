@@ -51,7 +51,7 @@ fn expected(kind: FailureKind) -> Row {
         Kind::ModelNotFound => row(1, false, 0, Nothing, true),
         Kind::InvalidRequest | Kind::ParamRejected | Kind::NeedsInput => row(1, false, 0, Nothing, false),
         Kind::StreamInterrupted => row(1, false, 1, Nothing, false),
-        Kind::SchemaRejected => row(2, true, 0, Nothing, false),
+        Kind::SchemaRejected => row(3, true, 0, Nothing, false),
         Kind::ContextTooLong | Kind::Filtered | Kind::Unsupported | Kind::Cancelled | Kind::Unknown => {
             row(1, true, 0, Nothing, false)
         }

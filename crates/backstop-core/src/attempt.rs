@@ -77,6 +77,12 @@ impl<'a> Attempt<'a> {
         self.overlay.json_mode
     }
 
+    /// Whether the server refused JSON mode too, so that what is wanted may stand in the prompt only.
+    #[must_use]
+    pub fn prompt_only(&self) -> bool {
+        self.overlay.prompt_only
+    }
+
     /// Whether an optional parameter is to be left out because the vendor refused it.
     #[must_use]
     pub fn is_dropped(&self, param: &str) -> bool {
@@ -84,8 +90,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// How a retried request differs from the caller's. Local to one target of one call: nothing of it can reach
-/// another target.
+/// How a request differs from the caller's: because of earlier attempts, of what the target has refused before, or of
+/// the model's own limits. Local to one target of one call: nothing of it can reach another target.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Overlay {
@@ -95,6 +101,8 @@ pub struct Overlay {
     pub max_tokens: Option<u32>,
     /// Ask for JSON without a schema.
     pub json_mode: bool,
+    /// Ask for JSON in words, without JSON mode.
+    pub prompt_only: bool,
     /// Parameters to leave out.
     pub dropped: Vec<Cow<'static, str>>,
 }
@@ -103,7 +111,13 @@ impl Overlay {
     /// No difference.
     #[must_use]
     pub const fn new() -> Self {
-        Self { feedback: Vec::new(), max_tokens: None, json_mode: false, dropped: Vec::new() }
+        Self {
+            feedback: Vec::new(),
+            max_tokens: None,
+            json_mode: false,
+            prompt_only: false,
+            dropped: Vec::new(),
+        }
     }
 }
 

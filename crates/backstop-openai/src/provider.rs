@@ -55,7 +55,7 @@ impl Provider for OpenAi {
             return Ok(stream::chunks(
                 opened,
                 attempt.progress.clone(),
-                format.has_schema(),
+                format.is_sent(),
                 self.0.key.clone(),
             ));
         }
@@ -82,7 +82,7 @@ impl OpenAi {
     }
 
     fn read(&self, reply: &Reply, attempt: &Attempt<'_>, format: &Format) -> Result<Response, ProviderError> {
-        let asked = Asked::new(format.has_schema(), OPTIONAL, self.0.key.as_ref());
+        let asked = Asked::new(format.is_sent(), OPTIONAL, self.0.key.as_ref());
         match reply.status {
             200..=299 if is_events(&reply.headers) => stream::collect(reply, &asked),
             200..=299 => response::read(reply, attempt.request.keep_raw, &asked),

@@ -136,6 +136,9 @@ pub(super) fn choose(
         StructuredOutput::Tool => &[Case::by_tool],
         _ => &[],
     };
+    if attempt.prompt_only() {
+        return Format::Prompt(Form::as_is(wanted));
+    }
     // A schema that the vendor has refused is given to it in the next weaker form.
     let mut refused = attempt.json_mode();
     for way in ways {

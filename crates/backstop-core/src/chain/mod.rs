@@ -24,6 +24,7 @@ mod conclude;
 mod engine;
 mod hedge;
 mod judge;
+mod learnt;
 mod member;
 mod order;
 mod plan;

@@ -1,6 +1,6 @@
 //! One attempt: the request goes out, and the answer is judged.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use tokio::time::{Instant, timeout_at};
 
@@ -67,7 +67,10 @@ pub(crate) async fn send(
         progress,
     };
     let response = match timeout_at(allowance.until, member.provider.complete(&attempt)).await {
-        Ok(Ok(response)) => response,
+        Ok(Ok(mut response)) => {
+            response.notes.extend(lowered(&attempt));
+            response
+        }
         Ok(Err(error)) => return Err(failed(error.into(), None)),
         Err(_) => {
             if matches!(allowance.limited_by, LimitedBy::Timeout | LimitedBy::AdaptiveTimeout) {
@@ -81,6 +84,14 @@ pub(crate) async fn send(
         Ok(changes) => Ok((response, changes)),
         Err(failure) => Err(failed(failure, Some(response))),
     }
+}
+
+/// Says in the report that less was asked for than the caller wanted.
+pub(crate) fn lowered(attempt: &Attempt<'_>) -> Option<Cow<'static, str>> {
+    let (sent, asked) = (attempt.max_tokens()?, attempt.request.max_tokens?);
+    (sent < asked).then(|| {
+        Cow::Owned(format!("`max_tokens` was lowered from {asked} to {sent}, the most that the model writes"))
+    })
 }
 
 fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {

@@ -68,6 +68,8 @@ pub(crate) struct Visit<'a> {
     began: Instant,
     /// How much of it is kept for the targets to come, once that mattered.
     kept: Option<Duration>,
+    /// How long it has waited for gates.
+    at_gates: Duration,
     pub(crate) tries: Tries,
     pub(crate) choice: Choice,
     hedge: bool,
@@ -112,6 +114,9 @@ pub(crate) fn settle(quality: QualityPermit, failure: Option<&Failure>) {
 impl<'a> Visit<'a> {
     fn new(cx: &'a Cx<'a>, position: usize, slot: &'a Slot, lane: Lane) -> Self {
         let hedge = lane.hedge.is_some();
+        let mut tries = Tries::new(lane.hedge, cx.beginning);
+        tries.overlay.max_tokens = slot.lowered(cx.request);
+        slot.learnt.apply(cx.request, || slot.now(), &mut tries.overlay, &mut tries.remedies);
         let began = Instant::now();
         Self {
             cx,
@@ -119,7 +124,8 @@ impl<'a> Visit<'a> {
             position,
             began,
             kept: None,
-            tries: Tries::new(lane.hedge, cx.beginning),
+            at_gates: Duration::ZERO,
+            tries,
             choice: Choice::default(),
             hedge,
             probing: lane.probing,
@@ -156,16 +162,22 @@ impl<'a> Visit<'a> {
     }
 
     /// Everything before a request is sent.
-    async fn prepare(&mut self, walk: &Walk) -> Result<(Admitted<'a>, Allowance), Skip> {
+    async fn prepare(&mut self, walk: &mut Walk) -> Result<(Admitted<'a>, Allowance), Skip> {
         let mut allowance = self.allowance(walk);
         if allowance.allowed.is_zero() {
             return Err(Skip::Deadline);
         }
-        let admitted = self.admit(allowance.latest).await?;
+        let admitted = loop {
+            match self.admit(allowance.latest).await {
+                Err(Skip::GateClosed { retry_in })
+                    if self.wait_at_gate(walk, retry_in, allowance.latest).await => {}
+                admitted => break admitted?,
+            }
+        };
         if self.hedge && self.tries.number == 0 && admitted.permit.is_probe() {
             return Err(Skip::BreakerOpen { retry_in: None });
         }
-        if admitted.waited {
+        if admitted.waited || !self.at_gates.is_zero() {
             allowance = self.allowance(walk);
         }
         if allowance.allowed.is_zero() { Err(Skip::Deadline) } else { Ok((admitted, allowance)) }
@@ -203,24 +215,38 @@ impl<'a> Visit<'a> {
                 // On the heap: calls for a whole answer need not carry it.
                 let opened = Box::pin(open(cx, side, slot, admitted.member, differs, &allowance, progress));
                 match opened.instrument(span).await {
-                    Ok(reading) => return Tried::Live(reading, Box::new(admitted), line),
+                    Ok(reading) => {
+                        self.learn();
+                        return Tried::Live(reading, Box::new(admitted), line);
+                    }
                     Err(failed) => Err(failed),
                 }
             }
         };
         match tried {
             Ok((response, changes)) => {
+                self.learn();
                 admitted.usage(slot, response.usage);
                 admitted.permit.settle(Outcome::Success);
                 line.served(&response);
                 Tried::Served(Box::new(response), changes)
             }
             Err(failed) => {
+                if failed.response.is_some() {
+                    self.learn();
+                }
                 let usage = failed.response.as_ref().and_then(|response| response.usage);
                 admitted.usage(slot, usage);
                 let disposition = conclude(self, walk, admitted, line, &failed);
                 Tried::Failed(failed.failure, disposition)
             }
+        }
+    }
+
+    /// An answer came, whatever it is good for: what was changed about the request was the right change.
+    fn learn(&self) {
+        if !self.tries.remedies.is_empty() {
+            self.slot.learnt.answered(self.cx.request, self.slot.now(), &self.tries.overlay);
         }
     }
 
@@ -260,16 +286,36 @@ impl<'a> Visit<'a> {
         if let Some(kept) = self.kept {
             return kept;
         }
+        let left = self.cx.deadline.saturating_duration_since(self.began);
+        let kept = plan::kept(left, self.cx.chain.kept_share, self.following(walk));
+        self.kept = Some(kept);
+        kept
+    }
+
+    /// The timeouts of the targets to come that could be asked now.
+    fn following(&self, walk: &Walk) -> impl Iterator<Item = Duration> {
         let cx = self.cx;
-        let following = cx.order.positions().skip(self.position + 1).filter_map(|position| {
+        cx.order.positions().skip(self.position + 1).filter_map(move |position| {
             let slot = cx.slot(position)?;
             let asked = walk.passes_over(cx, position, slot).is_none() && slot.admits(slot.now()).is_ok();
             asked.then_some(slot.target.timeout)
-        });
-        let left = cx.deadline.saturating_duration_since(self.began);
-        let kept = plan::kept(left, cx.chain.kept_share, following);
-        self.kept = Some(kept);
-        kept
+        })
+    }
+
+    /// Waits for a gate that opens soon, as long as a server's own wait would be waited, where no other target could
+    /// serve meanwhile, or where this call has waited here before. Those who wait for the same gate go on a little
+    /// apart. False if it is not to be waited for.
+    async fn wait_at_gate(&mut self, walk: &mut Walk, opens_in: Duration, until: Instant) -> bool {
+        let longest = self.cx.chain.max_retry_after.saturating_sub(self.at_gates);
+        let wait = opens_in.mul_f64(1.0 + walk.rng.f64() * 0.1);
+        let in_time = opens_in <= longest && Instant::now() + wait < until;
+        if !in_time || self.tries.is_first() && self.following(walk).next().is_some() {
+            return false;
+        }
+        self.at_gates += opens_in;
+        sleep(wait).await;
+        self.tries.wait += wait;
+        true
     }
 }
 

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     bulkhead::{Bulkhead, Gauge},
+    learnt::Learnt,
     member::{Entry, Member},
 };
 use crate::{
@@ -35,6 +36,7 @@ pub(crate) struct Slot {
     pub(crate) rates: crate::rate_limit::RateLimit,
     #[cfg(feature = "adaptive")]
     pub(crate) latencies: Option<crate::latency::Latencies>,
+    pub(crate) learnt: Learnt,
     off: AtomicBool,
     turn: AtomicUsize,
     registry: Registry,
@@ -57,6 +59,7 @@ impl Slot {
             #[cfg(feature = "adaptive")]
             latencies: (watched || target.adaptive.is_some())
                 .then(|| crate::latency::Latencies::new(Arc::clone(registry.clock()))),
+            learnt: Learnt::default(),
             off: AtomicBool::new(false),
             turn: AtomicUsize::new(0),
             registry: registry.clone(),
@@ -66,6 +69,12 @@ impl Slot {
 
     pub(crate) fn now(&self) -> Instant {
         self.registry.now()
+    }
+
+    /// The model's own limit, if the request asks for more: most vendors refuse that.
+    pub(crate) fn lowered(&self, request: &Request) -> Option<u32> {
+        let most = self.capabilities.max_output_tokens?;
+        (request.max_tokens? > most).then_some(most)
     }
 
     pub(crate) fn is_on(&self) -> bool {

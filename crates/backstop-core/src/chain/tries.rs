@@ -103,6 +103,9 @@ impl Tries {
         let mut cx = DecisionContext::new(kind, around.rule);
         cx.remedy = proposed.unwrap_or(around.rule.remedy);
         let change = self.change(cx.remedy, happened);
+        if matches!(change, Some(NextRequest::PromptOnly)) {
+            cx.remedy = Remedy::PromptOnly;
+        }
         cx.remedy_possible = change.is_some();
         cx.stale = failure.as_hard().is_some_and(|error| error.is_stale());
         (cx.retries_used, cx.max_retries) = (self.retries, slot.target.retry.get_retries());
@@ -163,8 +166,13 @@ impl Tries {
                 larger(asked.or_else(spent)?, slot.capabilities.max_output_tokens)
                     .map(NextRequest::MoreTokens)
             }
-            Remedy::JsonMode => (!self.overlay.json_mode && matches!(request.output, Output::Schema(_)))
-                .then_some(NextRequest::JsonMode),
+            Remedy::JsonMode | Remedy::PromptOnly => match request.output {
+                Output::Schema(_) if !self.overlay.json_mode => Some(NextRequest::JsonMode),
+                Output::Schema(_) | Output::Json if !self.overlay.prompt_only => {
+                    Some(NextRequest::PromptOnly)
+                }
+                _ => None,
+            },
             Remedy::DropParam => {
                 let param = failure.as_hard()?.param()?;
                 let allowed = slot.target.droppable.iter().find(|allowed| *allowed == param)?;
@@ -187,6 +195,10 @@ impl Tries {
             Some(NextRequest::JsonMode) => {
                 self.overlay.json_mode = true;
                 Remedy::JsonMode
+            }
+            Some(NextRequest::PromptOnly) => {
+                self.overlay.prompt_only = true;
+                Remedy::PromptOnly
             }
             Some(NextRequest::Without(param)) => {
                 self.overlay.dropped.push(param);
@@ -219,6 +231,7 @@ enum NextRequest {
     Feedback(Vec<Message>),
     MoreTokens(u32),
     JsonMode,
+    PromptOnly,
     Without(Cow<'static, str>),
 }
 

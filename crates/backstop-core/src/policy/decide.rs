@@ -255,7 +255,7 @@ pub fn decide(cx: &DecisionContext) -> Decision {
         }
         Disposition::Retry => match retry(cx) {
             Ok((delay, why)) => {
-                let gate = latch(cx);
+                let gate = closed_meanwhile(cx);
                 Decision { disposition: Disposition::Retry, delay, remedy: cx.remedy, why, gate }
             }
             Err(why) => leave(cx, cx.rule.otherwise, why),
@@ -350,9 +350,14 @@ fn leave(cx: &DecisionContext, disposition: Disposition, why: Why) -> Decision {
     Decision { disposition, delay: Duration::ZERO, remedy: Remedy::Nothing, why, gate }
 }
 
-/// A rejected credential stays rejected, whatever the caller's policy makes of this call.
-fn latch(cx: &DecisionContext) -> Option<Gate> {
-    (cx.rule.gate == GateEffect::Latch).then_some(Gate::Latch)
+/// What is closed for the other calls while this one waits. A wait that the server names holds for all of them. A
+/// rejected credential stays rejected, whatever the caller's policy makes of this call.
+fn closed_meanwhile(cx: &DecisionContext) -> Option<Gate> {
+    match (cx.rule.gate, cx.retry_after) {
+        (GateEffect::Latch, _) => Some(Gate::Latch),
+        (GateEffect::Model, Some(asked)) => Some(Gate::Model(asked.min(GATE_CAP))),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -378,9 +383,9 @@ mod tests {
     #[test]
     fn rate_limits_follow_the_wait_that_is_named() {
         let cases = [
-            (Some(ms(0)), 0, Disposition::Retry, ms(0), None),
-            (Some(ms(400)), 0, Disposition::Retry, ms(400), None),
-            (Some(ms(2000)), 0, Disposition::Retry, ms(2000), None),
+            (Some(ms(0)), 0, Disposition::Retry, ms(0), Some(Gate::Model(ms(0)))),
+            (Some(ms(400)), 0, Disposition::Retry, ms(400), Some(Gate::Model(ms(400)))),
+            (Some(ms(2000)), 0, Disposition::Retry, ms(2000), Some(Gate::Model(ms(2000)))),
             (Some(ms(3000)), 0, Disposition::FailOver, ms(0), Some(Gate::Model(ms(3000)))),
             (Some(ms(1_800_000)), 0, Disposition::FailOver, ms(0), Some(Gate::Model(ms(900_000)))),
             (None, 0, Disposition::Retry, ms(300), None),

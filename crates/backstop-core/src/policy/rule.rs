@@ -69,6 +69,9 @@ pub enum Remedy {
     MoreTokens,
     /// JSON without a schema.
     JsonMode,
+    /// What is wanted stands in the prompt alone: the server takes no format for answers. Comes after
+    /// [`JsonMode`](Self::JsonMode).
+    PromptOnly,
     /// Without the parameter that the vendor names.
     DropParam,
 }
@@ -80,6 +83,7 @@ impl fmt::Display for Remedy {
             Self::Feedback => "feedback",
             Self::MoreTokens => "more tokens",
             Self::JsonMode => "JSON mode",
+            Self::PromptOnly => "prompt only",
             Self::DropParam => "drop param",
         })
     }

@@ -39,7 +39,8 @@ const fn default_rule(kind: FailureKind) -> Rule {
         Kind::ModelNotFound => Rule::new(GiveUp, Neutral).alert(),
         Kind::InvalidRequest => Rule::new(GiveUp, Neutral),
         Kind::ContextTooLong => Rule::new(FailOver, Neutral).larger_context_only(),
-        Kind::SchemaRejected => Rule::new(Retry, Neutral).at_most(1).remedy(Remedy::JsonMode),
+        // In JSON mode first, then by the prompt alone: a server that knows no schemas may know no formats at all.
+        Kind::SchemaRejected => Rule::new(Retry, Neutral).at_most(2).remedy(Remedy::JsonMode),
         Kind::ParamRejected => {
             Rule::new(Retry, Neutral).at_most(1).remedy(Remedy::DropParam).otherwise(GiveUp)
         }

@@ -67,7 +67,7 @@ pub(super) fn choose(attempt: &Attempt<'_>, traits: &ModelTraits, notes: &mut Ve
     let beside_tools = !request.tools.is_empty() && request.tool_choice != ToolChoice::None;
     let alone = traits.json_with_tools || !beside_tools;
     // Beside tools, what was refused may have been the mode and not the schema.
-    let refused = beside_tools && attempt.json_mode();
+    let refused = attempt.prompt_only() || beside_tools && attempt.json_mode();
     let mode = alone && !refused && matches!(able, Strict | JsonObject);
     let wanted = match &request.output {
         Output::Json => return Format::Json { mode },

@@ -70,7 +70,7 @@ impl Serialize for WireFormat<'_> {
 pub(super) fn choose(attempt: &Attempt<'_>, traits: &ModelTraits, notes: &mut Vec<String>) -> Format {
     use StructuredOutput::{JsonObject, Strict};
     let able = traits.capabilities.structured_output.unwrap_or(Strict);
-    let mode = matches!(able, Strict | JsonObject);
+    let mode = matches!(able, Strict | JsonObject) && !attempt.prompt_only();
     let wanted = match &attempt.request.output {
         Output::Json => return Format::Json { mode },
         Output::Schema(wanted) => wanted,

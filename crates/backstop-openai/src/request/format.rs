@@ -54,9 +54,9 @@ impl Format {
         }
     }
 
-    /// Whether the server was given a schema, so that it may have refused it.
-    pub(crate) fn has_schema(&self) -> bool {
-        matches!(self, Self::Schema { .. })
+    /// Whether the server was given a format, so that it may have refused it.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.wire().is_some()
     }
 
     /// The answer's text in the form of the caller's schema.
@@ -79,7 +79,7 @@ pub(crate) fn choose(
 ) -> Format {
     use StructuredOutput::{JsonObject, Strict};
     let able = traits.capabilities.structured_output.unwrap_or(Strict);
-    let mode = matches!(able, Strict | JsonObject);
+    let mode = matches!(able, Strict | JsonObject) && !attempt.prompt_only();
     match &attempt.request.output {
         Output::Json => Format::Json { mode },
         Output::Schema(wanted) if able == Strict && !attempt.json_mode() => {

@@ -14,7 +14,7 @@ use crate::{
     chain::{
         engine::Cx,
         member::Member,
-        send::{Allowance, Failed, judge},
+        send::{Allowance, Failed, judge, lowered},
         slot::Slot,
     },
     check::baseline,
@@ -61,6 +61,7 @@ pub(crate) async fn open(
     attempt.progress.enter(Stage::FirstContent);
     let meter = Meter::new(&attempt, allowance.from);
     let mut reading = Box::new(Reading::new(chunks, meter, slot.id.clone(), cx.beginning));
+    reading.response.notes.extend(lowered(&attempt));
     match head(&mut reading, cx, side, slot, until).await {
         Ok(()) => Ok(reading),
         Err(failure) => {
