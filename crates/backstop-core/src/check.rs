@@ -1,6 +1,6 @@
 //! Checks judge an answer without making a value of it; a chain owns some for all its calls.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -51,6 +51,17 @@ pub trait Check: Send + Sync + 'static {
     fn check_head(&self, head: &str) -> Result<(), Rejection> {
         let _ = head;
         Ok(())
+    }
+}
+
+#[async_trait]
+impl<C: Check + ?Sized> Check for Arc<C> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
+        (**self).check(candidate).await
     }
 }
 

@@ -10,7 +10,7 @@
 //! | [`provider`], [`attempt`], [`capabilities`], [`target`] | who is asked, and how |
 //! | [`validator`], [`check`] | whether an answer may be used |
 //! | [`error`] | the taxonomy of failures |
-//! | [`policy`], [`retry`] | what a failure leads to |
+//! | [`policy`], [`retry`], [`reask`] | what a failure leads to |
 //! | [`breaker`], [`gate`], [`registry`], [`clock`] | who is down, throttled or locked out |
 //! | [`budget`], [`quality`] | how often a provider is asked again, and for what it is no good |
 //! | [`chain`] | one call, step by step |
@@ -36,6 +36,7 @@ pub mod provider;
 pub mod quality;
 #[cfg(feature = "rate-limit")]
 mod rate_limit;
+pub mod reask;
 pub mod registry;
 pub mod report;
 pub mod request;
@@ -65,6 +66,7 @@ pub use observer::{Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
 pub use provider::{CredentialId, Provider, ProviderExt};
 pub use quality::QualityWindows;
+pub use reask::Reask;
 pub use registry::Registry;
 pub use report::{AttemptOutcome, AttemptRecord, LimitedBy, Report, Skip, SkipRecord};
 pub use request::{Output, OutputSchema, ProviderOptions, Request, RequestBody};

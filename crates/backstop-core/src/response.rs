@@ -237,6 +237,12 @@ impl Usage {
         self
     }
 
+    /// Nothing was counted.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.input_tokens == 0 && self.output_tokens == 0
+    }
+
     /// Input and output together.
     #[must_use]
     pub const fn total(&self) -> u64 {

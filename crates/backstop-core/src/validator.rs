@@ -8,11 +8,12 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     error::{ConfigError, Rejection},
     request::Request,
-    response::Response,
+    response::{Response, Usage},
     target::TargetId,
 };
 
@@ -26,6 +27,8 @@ pub struct Candidate<'a> {
     pub request: &'a Request,
     /// Who answered; `None` outside a chain.
     pub target: Option<&'a TargetId>,
+    /// The JSON value that a validator has read from the answer, for the checks that it runs on it.
+    pub value: Option<&'a Value>,
     changes: Option<&'a Changes>,
 }
 
@@ -33,11 +36,18 @@ impl<'a> Candidate<'a> {
     /// A candidate outside a chain, for tests of a validator.
     #[must_use]
     pub fn new(response: &'a Response, request: &'a Request) -> Self {
-        Self { response, request, target: None, changes: None }
+        Self { response, request, target: None, value: None, changes: None }
     }
 
     pub(crate) fn with_target(mut self, target: &'a TargetId) -> Self {
         self.target = Some(target);
+        self
+    }
+
+    /// Adds the value that was read from the answer.
+    #[must_use]
+    pub fn with_value(mut self, value: &'a Value) -> Self {
+        self.value = Some(value);
         self
     }
 
@@ -60,17 +70,31 @@ impl<'a> Candidate<'a> {
             changes.0.lock().unwrap_or_else(PoisonError::into_inner).push(change);
         }
     }
+
+    /// Adds tokens that judging took, for example of a model that is asked for its opinion. The report shows them,
+    /// whether the answer is accepted or not.
+    pub fn spend(&self, usage: Usage) {
+        if let Some(changes) = self.changes {
+            *changes.1.lock().unwrap_or_else(PoisonError::into_inner) += usage;
+        }
+    }
 }
 
-/// What validators changed about one answer.
+/// What validators changed about one answer, and what judging it took.
 #[derive(Debug, Default)]
-pub struct Changes(Mutex<Vec<Change>>);
+pub struct Changes(Mutex<Vec<Change>>, Mutex<Usage>);
 
 impl Changes {
     /// Takes out what was recorded.
     #[must_use]
     pub fn take(&self) -> Vec<Change> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The tokens that judging took.
+    #[must_use]
+    pub fn spent(&self) -> Usage {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     observer::{Observer, Observers},
     policy::FailurePolicy,
     quality::QualityWindows,
+    reask::Reask,
     registry::Registry,
     target::Target,
 };
@@ -28,6 +29,7 @@ pub(crate) struct Inner {
     pub(crate) slots: Vec<Slot>,
     pub(crate) checks: Vec<Arc<dyn Check>>,
     pub(crate) policy: FailurePolicy,
+    pub(crate) reask: Reask,
     pub(crate) deadline: Duration,
     pub(crate) kept_share: f64,
     pub(crate) max_retry_after: Duration,
@@ -55,6 +57,7 @@ pub struct ChainBuilder {
     targets: Vec<Target>,
     checks: Vec<Arc<dyn Check>>,
     policy: FailurePolicy,
+    reask: Reask,
     deadline: Option<Duration>,
     max_retry_after: Option<Duration>,
     kept_share: Option<f64>,
@@ -82,6 +85,12 @@ impl ChainBuilder {
     /// What failures lead to.
     pub fn policy(mut self, policy: FailurePolicy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// How a model is told that its answer cannot be used. Default: [`Reask::default`].
+    pub fn reask(mut self, reask: Reask) -> Self {
+        self.reask = reask;
         self
     }
 
@@ -184,6 +193,7 @@ impl ChainBuilder {
             slots,
             checks: self.checks,
             policy: self.policy,
+            reask: self.reask,
             deadline: self.deadline.unwrap_or_else(|| all.min(DEADLINE_CAP)),
             kept_share,
             max_retry_after: self.max_retry_after.unwrap_or(Duration::from_secs(2)),

@@ -15,6 +15,7 @@ use crate::{
     check::Text,
     error::{ChainError, ConfigError},
     policy::FailurePolicy,
+    reask::Reask,
     report::Report,
     request::Request,
     response::Response,
@@ -127,6 +128,7 @@ pub(crate) struct CallOptions {
     pub(crate) only: Option<Cow<'static, str>>,
     pub(crate) no_failover: bool,
     pub(crate) policy: Option<Arc<FailurePolicy>>,
+    pub(crate) reask: Option<Reask>,
 }
 
 /// A call that has not started: set options, then `.await` it. Dropping the future cancels the request.
@@ -181,6 +183,12 @@ impl<'v, T: Send> Call<'v, T> {
     /// What failures of this call lead to, instead of the targets' and the chain's policies.
     pub fn policy(mut self, policy: FailurePolicy) -> Self {
         self.options.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// How the model is told that its answer cannot be used, instead of the chain's words.
+    pub fn reask(mut self, reask: Reask) -> Self {
+        self.options.reask = Some(reask);
         self
     }
 

@@ -50,7 +50,8 @@ pub(crate) fn conclude(
         shown: failed.shown,
     };
     let response = failed.response.as_ref();
-    let happened = Happened { slot, request: cx.request, failure, answer: response, budget: &member.budget };
+    let (request, budget, reask) = (cx.request, &member.budget, cx.reask());
+    let happened = Happened { slot, request, failure, answer: response, budget, reask };
     let decision = visit.tries.after(&happened, &around, &mut walk.rng);
     if kind == FailureKind::ContextTooLong {
         walk.context_too_long(slot.capabilities.context_window);

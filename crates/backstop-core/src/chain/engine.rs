@@ -21,6 +21,7 @@ use crate::{
     error::{ChainError, ChainErrorKind, ConfigError, Failure},
     observer::Event,
     policy::FailurePolicy,
+    reask::Reask,
     report::{Ledger, Report, Skip},
     request::Request,
     response::Response,
@@ -96,6 +97,11 @@ impl<'a> Cx<'a> {
 
     pub(crate) fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The call's words, else the chain's.
+    pub(crate) fn reask(&self) -> &Reask {
+        self.options.reask.as_ref().unwrap_or(&self.chain.reask)
     }
 
     /// The call's policy, else the target's, else the chain's.

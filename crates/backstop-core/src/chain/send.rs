@@ -123,7 +123,9 @@ pub(crate) async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Resu
             Ask::Stream(_) => Ok(()),
         }
     });
-    match judged.await {
+    let judged = judged.await;
+    cx.ledger.spent(changes.spent());
+    match judged {
         Ok(Ok(())) => Ok(changes.take()),
         Ok(Err(rejection)) => Err(rejection.into()),
         Err(_) => Err(Rejection::new("the validator ran past the deadline").into()),

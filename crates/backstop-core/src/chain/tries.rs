@@ -11,6 +11,7 @@ use crate::{
     error::{Failure, FailureKind},
     message::Message,
     policy::{Decision, DecisionContext, Disposition, Remedy, Rule, Shown, decide},
+    reask::Reask,
     request::{Output, Request},
     response::Response,
     retry::Schedule,
@@ -39,6 +40,8 @@ pub(crate) struct Happened<'a> {
     pub(crate) answer: Option<&'a Response>,
     /// Pays for asking the same provider again.
     pub(crate) budget: &'a Arc<RetryBudget>,
+    /// How the model is told.
+    pub(crate) reask: &'a Reask,
 }
 
 #[derive(Default)]
@@ -148,14 +151,14 @@ impl Tries {
 
     /// How the next request would differ, or `None` if that remedy is not to be had.
     fn change(&self, remedy: Remedy, happened: &Happened<'_>) -> Option<NextRequest> {
-        let Happened { slot, request, failure, answer, .. } = *happened;
+        let Happened { slot, request, failure, answer, reask, .. } = *happened;
         match remedy {
             Remedy::Nothing => Some(NextRequest::Same),
             // The answer that is asked for anew would be appended to its beginning.
             Remedy::Feedback if self.continues => None,
             Remedy::Feedback => match (failure, answer) {
                 (Failure::Soft(rejection), Some(bad)) => {
-                    Some(NextRequest::Feedback(feedback(bad, rejection.feedback())))
+                    Some(NextRequest::Feedback(reask.messages(bad, rejection.feedback())))
                 }
                 _ => None,
             },
@@ -242,18 +245,6 @@ fn larger(limit: u64, most: Option<u32>) -> Option<u32> {
     (u64::from(next) > limit).then_some(next)
 }
 
-/// The model's own bad answer, and what is wrong with it.
-fn feedback(bad: &Response, errors: &str) -> Vec<Message> {
-    let wrong = Message::user(format!(
-        "That answer cannot be used:\n{errors}\nAnswer again. Give the complete corrected answer and nothing else."
-    ));
-    // Vendors reject an assistant message without text.
-    if bad.text.trim().is_empty() {
-        return vec![wrong];
-    }
-    vec![Message::assistant(bad.text.clone()), wrong]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,14 +255,5 @@ mod tests {
         assert_eq!(larger(100, Some(150)), Some(150));
         assert_eq!(larger(100, Some(100)), None, "never the same limit again");
         assert_eq!(larger(u64::MAX, None), None);
-    }
-
-    #[test]
-    fn feedback_holds_the_bad_answer_and_the_errors() {
-        let messages = feedback(&Response::new("{}"), "`/total` is missing");
-        assert_eq!(messages.len(), 2);
-        assert_eq!(messages[0].text(), "{}");
-        assert!(messages[1].text().contains("`/total` is missing"));
-        assert_eq!(feedback(&Response::new(" "), "x").len(), 1);
     }
 }

@@ -47,6 +47,11 @@ impl Ledger {
         self.report().skips.push(SkipRecord { target: target.clone(), at, reason });
     }
 
+    /// Adds tokens that judging an answer took.
+    pub(crate) fn spent(&self, usage: Usage) {
+        self.report().check_usage += usage;
+    }
+
     /// Opens the line of an attempt that begins now.
     pub(crate) fn open(&self, opening: Opening<'_>) -> AttemptLine {
         let now = Instant::now();

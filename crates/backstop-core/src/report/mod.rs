@@ -52,6 +52,10 @@ pub struct Report {
     pub elapsed: Duration,
     /// Tokens of all attempts.
     pub usage: Usage,
+    /// Tokens that checks took to judge the answers, for example of a model that was asked for its opinion. Not in
+    /// [`usage`](Self::usage).
+    #[serde(skip_serializing_if = "Usage::is_zero")]
+    pub check_usage: Usage,
     /// After a failed call: the soonest time at which a target may be back, from the end of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_in: Option<Duration>,

@@ -36,6 +36,10 @@ impl fmt::Display for Report {
         let usage = self.usage;
         let about = if usage.estimated { "about " } else { "" };
         write!(f, ", {about}{} tokens in, {} out", usage.input_tokens, usage.output_tokens)?;
+        if !self.check_usage.is_zero() {
+            let checks = self.check_usage;
+            write!(f, ", and {} in, {} out for checks", checks.input_tokens, checks.output_tokens)?;
+        }
         match self.retry_in {
             Some(wait) => write!(f, "; a target may be back in {}", Human(wait)),
             None => Ok(()),
