@@ -24,12 +24,28 @@ pub(super) fn kind(value: &Value) -> String {
 pub(super) fn quoted(value: &Value) -> String {
     match value {
         Value::Array(_) | Value::Object(_) => kind(value),
-        Value::String(text) if text.chars().count() > MAX_QUOTE => {
-            let start: String = text.chars().take(MAX_QUOTE).collect();
-            format!("{} (cut, {} characters)", Value::String(start), text.chars().count())
-        }
+        Value::String(text) => match text.char_indices().nth(MAX_QUOTE) {
+            Some((end, _)) => {
+                let start = text.get(..end).unwrap_or_default();
+                format!("{} (cut, {} characters)", Value::String(start.to_owned()), text.chars().count())
+            }
+            None => value.to_string(),
+        },
         scalar => scalar.to_string(),
     }
+}
+
+/// A text up to so many characters.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A name in backticks, shortened.
+pub(super) fn name(name: &str) -> String {
+    format!("`{}`", shortened(name, MAX_QUOTE))
 }
 
 #[cfg(test)]

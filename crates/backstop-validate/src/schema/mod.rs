@@ -1,8 +1,13 @@
 //! A JSON Schema, compiled once: what goes to the model, and what its answers are held against.
 
+mod cache;
+mod explain;
 mod found;
+mod graph;
+mod limits;
 mod root;
 mod violation;
+mod words;
 
 use std::{
     any::TypeId,
@@ -13,23 +18,28 @@ use std::{
 };
 
 use backstop_core::ConfigError;
-use jsonschema::{PatternOptions, ValidationOptions};
+use jsonschema::PatternOptions;
 use schemars::JsonSchema;
 use serde_json::Value;
 
 pub use violation::Violation;
 
-/// Most values (objects, arrays, strings, …) of one schema. Compiling takes time and memory for each of them.
-const MAX_NODES: usize = 50_000;
-/// Deepest nesting of one schema. The compiler recurses, so this bounds its stack.
-const MAX_DEPTH: usize = 96;
+use self::{cache::Cache, explain::Explainer, graph::Names};
+
 /// Most violations that are described.
 const MAX_VIOLATIONS: usize = 5;
+/// Most steps that one pattern may take back in one string. Only patterns with look-around or back references ever do.
+const MAX_BACKTRACKS: usize = 10_000;
 
 /// A compiled JSON Schema. Cheap to clone.
 ///
 /// Drafts are recognised by `$schema` (2020-12 without one), formats are checked, and a `$ref` never reaches the
-/// network or the disk. Schemas of more than 50,000 values or 96 levels are refused.
+/// network or the disk. Patterns run in linear time; those that need look-around or back references are given up after
+/// 10,000 steps and then do not match.
+///
+/// Refused, because they could take all time or memory: schemas of more than 50,000 values, 96 levels or 256 patterns,
+/// and those whose references multiply (more than a million subschemas for one place, or more than 32 that apply each
+/// other without descending).
 ///
 /// ```
 /// use backstop_validate::Schema;
@@ -53,6 +63,7 @@ struct Inner {
     original: Arc<Value>,
     wire: Arc<Value>,
     wrapped: bool,
+    names: Names,
     validator: jsonschema::Validator,
 }
 
@@ -66,11 +77,44 @@ impl Schema {
         schema: impl Into<Arc<Value>>,
     ) -> Result<Self, ConfigError> {
         let (name, original) = (name.into(), schema.into());
-        check_size(&original)?;
+        limits::check_size(&original)?;
+        let names = Names::of(&original);
+        limits::check_work(&names, &original)?;
         let validator = compile(&original)?;
         let (wire, wrapped) = root::as_object(&original);
         let wire = wire.map_or_else(|| Arc::clone(&original), Arc::new);
-        Ok(Self(Arc::new(Inner { name, original, wire, wrapped, validator })))
+        Ok(Self(Arc::new(Inner { name, original, wire, wrapped, names, validator })))
+    }
+
+    /// The same, compiled once however often it is given: for schemas that are known only at run time and come with
+    /// every call. The 64 used last are kept, up to 4 MiB of them; they are told apart by name and content.
+    ///
+    /// ```
+    /// use backstop_validate::Schema;
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    ///
+    /// let schema = || Schema::cached("id", json!({"type": "string", "maxLength": 8}));
+    /// assert!(Arc::ptr_eq(schema()?.original(), schema()?.original()));
+    /// # Ok::<(), backstop_core::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn cached(
+        name: impl Into<Cow<'static, str>>,
+        schema: impl Into<Arc<Value>>,
+    ) -> Result<Self, ConfigError> {
+        let (name, schema) = (name.into(), schema.into());
+        limits::check_size(&schema)?;
+        let (key, bytes) = cache::key(&name, &schema);
+        if let Some(found) = Cache::shared().get(key, &name, &schema) {
+            return Ok(found);
+        }
+        // Outside the lock: compiling takes milliseconds, and others want their schemas meanwhile.
+        let compiled = Self::new(name, schema)?;
+        Cache::shared().put(key, bytes, compiled.clone());
+        Ok(compiled)
     }
 
     /// The schema of a Rust type, generated and compiled once per process.
@@ -129,10 +173,25 @@ impl Schema {
         self.0.validator.is_valid(value)
     }
 
-    /// What is wrong with a value: at most five places, none if it follows the schema.
+    /// What is wrong with a value: at most five places, none if it follows the schema. A value so large that finding
+    /// all places would take long has only its first items looked at.
     #[must_use]
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
-        self.0.validator.iter_errors(value).take(MAX_VIOLATIONS).map(|error| Violation::new(&error)).collect()
+        if self.is_valid(value) {
+            return Vec::new();
+        }
+        let explainable = |value: &Value| limits::explainable(&self.0.names, &self.0.original, value);
+        if explainable(value) {
+            return self.explain(value, false);
+        }
+        let start = excerpt(value);
+        let found = if explainable(&start) { self.explain(&start, true) } else { Vec::new() };
+        if found.is_empty() { vec![Violation::somewhere(value)] } else { found }
+    }
+
+    fn explain(&self, value: &Value, excerpt: bool) -> Vec<Violation> {
+        let errors = self.0.validator.iter_errors(value);
+        Explainer::new(&self.0.original, MAX_VIOLATIONS, excerpt).explain(errors)
     }
 
     fn wrapped_answer<'a>(&self, answer: &'a Value) -> Option<&'a Value> {
@@ -150,36 +209,27 @@ impl fmt::Debug for Schema {
     }
 }
 
+/// A value with the first few items of its arrays only. Its places are places of the whole value too.
+fn excerpt(value: &Value) -> Value {
+    /// Enough to show a pattern of errors, few enough for tables of wide rows.
+    const ITEMS: usize = 16;
+    match value {
+        Value::Array(items) => items.iter().take(ITEMS).map(excerpt).collect(),
+        Value::Object(map) => map.iter().map(|(key, inner)| (key.clone(), excerpt(inner))).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
 fn compile(schema: &Value) -> Result<jsonschema::Validator, ConfigError> {
     let options = || jsonschema::options().should_validate_formats(true).offline();
     // The linear-time engine first; the other one, with its own limit on backtracking, only for patterns that
     // need look-around.
     let linear = options().with_pattern_options(PatternOptions::regex()).build(schema);
-    linear.or_else(|_| ValidationOptions::build(&options(), schema)).map_err(|error| {
+    let backtracking = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+    linear.or_else(|_| options().with_pattern_options(backtracking).build(schema)).map_err(|error| {
         let why = format!("is no usable JSON Schema at `{}`: {}", error.schema_path(), error.masked());
         ConfigError::setting("schema", why)
     })
-}
-
-/// Walks without recursion, because the schema may be deeper than the stack.
-fn check_size(schema: &Value) -> Result<(), ConfigError> {
-    let too = |what: &str| Err(ConfigError::setting("schema", format!("{what}; split or flatten it")));
-    let (mut nodes, mut open) = (0_usize, vec![(schema, 1_usize)]);
-    while let Some((value, depth)) = open.pop() {
-        nodes += 1;
-        if nodes > MAX_NODES {
-            return too("has more than 50,000 values");
-        }
-        if depth > MAX_DEPTH {
-            return too("is nested deeper than 96 levels");
-        }
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
