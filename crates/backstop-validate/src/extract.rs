@@ -1,8 +1,10 @@
 //! Typed extraction on a chain.
 
-use std::{fmt, future::IntoFuture, marker::PhantomData};
+use std::{fmt, future::IntoFuture};
 
-use backstop_core::{Answer, Call, Chain, ChainError, ConfigError, Message, Part, Request, Role};
+use backstop_core::{
+    Answer, Call, Chain, ChainError, Check, ConfigError, Message, Part, Reask, Request, Role,
+};
 use futures_util::{Stream, StreamExt, future::BoxFuture, stream};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -12,9 +14,10 @@ use crate::{
     checks::CheckedText,
     coerce::Mode,
     json::{Candidates, Policy},
-    reading::Reading,
     refusal::Detector,
-    typed::{Typed, Untyped},
+    rules::FieldRule,
+    typed::Typed,
+    untyped::Untyped,
 };
 
 /// Typed extraction on a [`Chain`].
@@ -139,15 +142,13 @@ pub struct Extraction<T> {
     chain: Chain,
     request: Request,
     input: Vec<Part>,
-    reading: Reading,
-    wrong: Option<ConfigError>,
-    value: PhantomData<fn() -> T>,
+    validator: Typed<T>,
+    reask: Option<Reask>,
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
     fn new(chain: Chain) -> Self {
-        let (request, reading) = (Request::default(), Reading::default());
-        Self { chain, request, input: Vec::new(), reading, wrong: None, value: PhantomData }
+        Self { chain, request: Request::default(), input: Vec::new(), validator: Typed::new(), reask: None }
     }
 
     /// Starts from a request: its model settings, tools and earlier messages are kept.
@@ -162,17 +163,21 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
         self
     }
 
-    /// Shows the model an input and the right answer to it.
+    /// Shows the model an input and the right answer to it. A model that gives this answer back for another input has
+    /// not answered; it is asked again.
     pub fn example(mut self, input: impl Into<String>, answer: &T) -> Self
     where
         T: Serialize,
     {
-        match serde_json::to_string(answer) {
-            Ok(json) => {
-                self.request = self.request.message(Message::user(input)).message(Message::assistant(json));
+        match serde_json::to_value(answer) {
+            Ok(value) => {
+                let answer = Message::assistant(value.to_string());
+                self.request = self.request.message(Message::user(input)).message(answer);
+                self.validator.reading().examples.push(value);
             }
             Err(error) => {
-                self.wrong = Some(ConfigError::caused("example", "does not serialise to JSON", error));
+                let mistake = ConfigError::caused("example", "does not serialise to JSON", error);
+                self.validator = self.validator.failing(mistake);
             }
         }
         self
@@ -186,36 +191,67 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
 
     /// What may be repaired in the answer's text. Default [`Policy::Tolerant`].
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.reading.extractor = self.reading.extractor.policy(policy);
+        self.validator = self.validator.policy(policy);
         self
     }
 
     /// What to do when several different values fit. Default: refuse.
     pub fn candidates(mut self, candidates: Candidates) -> Self {
-        self.reading.extractor = self.reading.extractor.candidates(candidates);
+        self.validator = self.validator.candidates(candidates);
         self
     }
 
     /// How far values are converted to the schema's types. Default [`Mode::Safe`].
     pub fn coercion(mut self, mode: Mode) -> Self {
-        self.reading.coercion = mode;
+        self.validator = self.validator.coercion(mode);
         self
     }
 
     /// What counts as a refusal when there is no valid value. Default [`Detector::balanced`].
     pub fn refusals(mut self, detector: Detector) -> Self {
-        self.reading.refusals = detector;
+        self.validator = self.validator.refusals(detector);
+        self
+    }
+
+    /// A rule that the value must keep, beyond its schema; see [`rules`](crate::rules).
+    pub fn rule(mut self, rule: impl Into<FieldRule<T>>) -> Self {
+        self.validator = self.validator.rule(rule);
+        self
+    }
+
+    /// The rules of the type's own `#[derive(garde::Validate)]`; see [`Typed::validated`].
+    #[cfg(feature = "garde")]
+    pub fn validated(mut self) -> Self
+    where
+        T: garde::Validate<Context: Default>,
+    {
+        self.validator = self.validator.validated();
+        self
+    }
+
+    /// A check that the value must pass once it follows schema and rules.
+    pub fn check(mut self, check: impl Check) -> Self {
+        self.validator = self.validator.check(check);
+        self
+    }
+
+    /// How the model is told that its answer cannot be used, instead of the chain's words.
+    pub fn reask(mut self, reask: Reask) -> Self {
+        self.reask = Some(reask);
         self
     }
 
     /// The call, for its deadline, tags and so on.
     pub fn call(self) -> Call<'static, T> {
-        let validator = Typed::<T>::with_reading(self.reading, self.wrong);
         let request = match self.input.is_empty() {
             true => self.request,
             false => self.request.message(Message::new(Role::User, self.input)),
         };
-        self.chain.call(request, validator)
+        let call = self.chain.call(request, self.validator);
+        match self.reask {
+            Some(reask) => call.reask(reask),
+            None => call,
+        }
     }
 }
 

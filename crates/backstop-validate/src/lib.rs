@@ -8,23 +8,37 @@
 //! | [`Schema`] | JSON Schema, compiled once, with violations that a model can act on |
 //! | [`refusal`] | whether an answer declines |
 //! | [`Typed`], [`Untyped`] | validators: text to a checked value |
+//! | [`rules`] | rules on the typed value, beyond its schema |
 //! | [`ChainExt`] | `chain.extract::<T>(…)` |
-//! | [`NonEmpty`], [`MinLength`], [`Refusal`], [`FollowsSchema`] | ready checks |
+//! | [`NonEmpty`], [`MinLength`], [`Refusal`], [`FollowsSchema`] | ready checks that say yes or no |
+//! | [`Grounded`], [`Judge`], [`InputSeen`], [`Weighted`] | ready checks with a score and a threshold |
+//! | [`CheckExt`] | checks made of checks |
 
 pub mod coerce;
 pub mod json;
 pub mod refusal;
+pub mod rules;
 
 mod checks;
+mod echo;
 mod extract;
 mod reading;
 mod schema;
 mod typed;
+mod untyped;
 
-pub use checks::{CheckedText, FollowsSchema, MinLength, NonEmpty, Refusal};
+pub use checks::{
+    Against, And, CheckExt, CheckedText, FollowsSchema, Grade, Grounded, InputSeen, Inverted, Judge,
+    JudgeStats, MinLength, NonEmpty, Or, PassFail, Refusal, Score, Unjudged, Weighted,
+};
 pub use extract::{ChainExt, Extraction};
 pub use schema::{Schema, Violation};
-pub use typed::{Typed, Untyped};
+pub use typed::Typed;
+pub use untyped::Untyped;
 
+/// For `#[derive(Validate)]` on types whose own rules are checked ([`Typed::validated`]). The derive macro needs the
+/// crate beside this one, under its own name.
+#[cfg(feature = "garde")]
+pub use garde;
 /// For `#[derive(JsonSchema)]` on the types that are extracted.
 pub use schemars;

@@ -1,12 +1,11 @@
 //! From an answer's text to a value that follows the schema: extract, convert, validate, or say what is wrong.
 
-use std::borrow::Cow;
-
-use backstop_core::{Candidate, Change, FailureKind, FinishKind, Rejection, Risk};
+use backstop_core::{Candidate, Change, FailureKind, FinishKind, Rejection, Request, Risk};
 use serde_json::Value;
 
 use crate::{
     coerce::{self, Mode},
+    echo,
     json::{Accept, ExtractError, Extracted, Extractor, Fit},
     refusal::{Detector, Kind, Signals},
     schema::{Schema, Violation},
@@ -18,12 +17,14 @@ pub(crate) struct Reading {
     pub(crate) extractor: Extractor,
     pub(crate) coercion: Mode,
     pub(crate) refusals: Detector,
+    /// The answers of the examples that the model was shown.
+    pub(crate) examples: Vec<Value>,
 }
 
 impl Reading {
     /// The value of an answer. Repairs and conversions are recorded with the candidate.
     pub(crate) fn read(&self, candidate: Candidate<'_>, schema: &Schema) -> Result<Value, Rejection> {
-        let fitting = Fitting { schema, mode: self.coercion };
+        let fitting = Fitting { schema, reading: self, request: candidate.request };
         match self.extractor.extract_fitting(candidate.text(), &fitting) {
             Ok(extracted) => self.accept(candidate, schema, extracted),
             Err(error) => Err(self.reject(candidate, schema, error)),
@@ -73,23 +74,35 @@ impl Reading {
             ExtractError::Ambiguous { count } => {
                 Rejection::ambiguous(format!("{count} different values in the answer fit"))
             }
-            ExtractError::Mismatch(extracted) => self.declined(candidate).unwrap_or_else(|| {
-                if let Some(echo) = echo(schema, &extracted.value) {
-                    return echo;
-                }
-                let value = schema.unwrap(extracted.value);
-                let (value, _) = coerce::coerce(value, schema.original(), self.coercion);
-                mismatch(&schema.violations(&value))
-            }),
-            other => self.declined(candidate).unwrap_or_else(|| {
-                let what =
-                    if looks_like_html(candidate.text()) { Some("the answer is an HTML page") } else { None };
-                let reason = what.map_or_else(|| Cow::Owned(other.to_string()), Cow::Borrowed);
-                Rejection::not_json(reason).with_feedback(
-                    "It holds no usable JSON. Write the JSON value alone, without prose or code fences.",
-                )
-            }),
+            ExtractError::Mismatch(extracted) => self.mismatched(candidate, schema, extracted.value),
+            other => self
+                .declined(candidate)
+                .or_else(|| echo::error_page(schema, candidate.text(), None))
+                .unwrap_or_else(|| {
+                    Rejection::not_json(other.to_string()).with_feedback(
+                        "It holds no usable JSON. Write the JSON value alone, without prose or code fences.",
+                    )
+                }),
         }
+    }
+
+    /// Why a value may not be used, the more telling reasons first.
+    fn mismatched(&self, candidate: Candidate<'_>, schema: &Schema, value: Value) -> Rejection {
+        if let Some(echo) = echo::schema(schema, &value) {
+            return echo;
+        }
+        if let Some(declined) = self.declined(candidate) {
+            return declined;
+        }
+        if let Some(page) = echo::error_page(schema, candidate.text(), Some(&value)) {
+            return page;
+        }
+        let value = schema.unwrap(value);
+        if echo::is_example(&self.examples, &value, candidate.request) {
+            return echo::example();
+        }
+        let (value, _) = coerce::coerce(value, schema.original(), self.coercion);
+        mismatch(&schema.violations(&value))
     }
 
     /// Where there is no valid value, the text may say why.
@@ -136,24 +149,6 @@ fn has_whole_float(value: &Value) -> bool {
     }
 }
 
-/// A model that gives back what it was shown instead of an answer.
-fn echo(schema: &Schema, value: &Value) -> Option<Rejection> {
-    let looks_like_a_schema = |value: &Value| {
-        value.get("properties").is_some_and(Value::is_object)
-            && (value.get("type").is_some() || value.get("$schema").is_some() || value.get("$defs").is_some())
-    };
-    let echoed = value == &**schema.original() || value == &**schema.wire() || looks_like_a_schema(value);
-    echoed.then(|| {
-        Rejection::schema("the answer repeats the schema")
-            .with_feedback("It repeats the schema. Write a value that follows the schema.")
-    })
-}
-
-fn looks_like_html(text: &str) -> bool {
-    let start: String = text.trim_start().chars().take(15).collect::<String>().to_ascii_lowercase();
-    start.starts_with("<!doctype html") || start.starts_with("<html")
-}
-
 /// Safe conversions have one reading; eager ones may have another.
 fn risk(mode: Mode) -> Risk {
     if mode == Mode::Eager { Risk::Guess } else { Risk::Cosmetic }
@@ -162,19 +157,29 @@ fn risk(mode: Mode) -> Risk {
 /// Lets the schema choose among several values of a text.
 struct Fitting<'a> {
     schema: &'a Schema,
-    mode: Mode,
+    reading: &'a Reading,
+    request: &'a Request,
 }
 
 impl Accept for Fitting<'_> {
     fn fit(&self, value: &Value) -> Fit {
         if self.schema.accepts(value) {
-            return Fit::Exact;
+            return if self.is_example(value) { Fit::No } else { Fit::Exact };
         }
-        if self.mode == Mode::Off {
+        let mode = self.reading.coercion;
+        if mode == Mode::Off {
             return Fit::No;
         }
         let value = self.schema.unwrap(value.clone());
-        let (value, coercions) = coerce::coerce(value, self.schema.original(), self.mode);
+        let (value, coercions) = coerce::coerce(value, self.schema.original(), mode);
         if self.schema.is_valid(&value) { Fit::Coerced(coercions.len()) } else { Fit::No }
+    }
+}
+
+impl Fitting<'_> {
+    /// An example's answer that is given back is no answer, and another value beside it may be one.
+    fn is_example(&self, value: &Value) -> bool {
+        let examples = &self.reading.examples;
+        !examples.is_empty() && echo::is_example(examples, &self.schema.unwrap(value.clone()), self.request)
     }
 }

@@ -1,17 +1,17 @@
-//! Validators whose value is JSON: as a Rust type, or as a [`Value`] by a schema known at run time.
+//! JSON as a Rust type, with the rules and checks that its value must pass.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, sync::Arc};
 
-use backstop_core::{Candidate, ConfigError, Rejection, Request, Validator};
+use backstop_core::{Candidate, Check, ConfigError, Rejection, Request, Validator};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::{
     coerce::Mode,
     json::{Candidates, Policy},
     reading::Reading,
     refusal::Detector,
+    rules::{self, FieldRule},
     schema::Schema,
 };
 
@@ -36,20 +36,56 @@ use crate::{
 pub struct Typed<T> {
     schema: Result<Schema, ConfigError>,
     reading: Reading,
-    value: PhantomData<fn() -> T>,
+    rules: Vec<FieldRule<T>>,
+    checks: Vec<Arc<dyn Check>>,
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Typed<T> {
     /// With the type's own schema, the tolerant repair policy, safe coercion, and balanced refusal detection.
     #[must_use]
     pub fn new() -> Self {
-        Self { schema: Schema::of::<T>(), reading: Reading::default(), value: PhantomData }
+        Self { schema: Schema::of::<T>(), reading: Reading::default(), rules: Vec::new(), checks: Vec::new() }
     }
 
-    /// A mistake made while the extraction was described fails the call as a wrong schema would.
-    pub(crate) fn with_reading(reading: Reading, mistake: Option<ConfigError>) -> Self {
-        let schema = mistake.map_or_else(Schema::of::<T>, Err);
-        Self { schema, reading, value: PhantomData }
+    /// A rule that the value must keep, beyond its schema; see [`rules`](crate::rules).
+    ///
+    /// ```
+    /// use backstop_validate::{Typed, rules::field};
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # #[schemars(crate = "backstop_validate::schemars")]
+    /// # struct Invoice { total: f64 }
+    ///
+    /// let invoices =
+    ///     Typed::<Invoice>::new().rule(field("/total", |invoice: &Invoice| &invoice.total).at_least(0.0));
+    /// # let _ = invoices;
+    /// ```
+    #[must_use]
+    pub fn rule(mut self, rule: impl Into<FieldRule<T>>) -> Self {
+        let rule = rule.into();
+        if let Some(mistake) = rule.mistake() {
+            self = self.failing(mistake);
+        }
+        self.rules.push(rule);
+        self
+    }
+
+    /// The rules of the type's own `#[derive(garde::Validate)]`. Needs the feature `garde`, and the crate `garde` 0.22
+    /// beside this one. Messages go to the model as garde words them, with the JSON's names for fields.
+    #[cfg(feature = "garde")]
+    #[must_use]
+    pub fn validated(self) -> Self
+    where
+        T: garde::Validate<Context: Default>,
+    {
+        self.rule(crate::rules::derived())
+    }
+
+    /// A mistake in a setting fails the call as a wrong schema would.
+    pub(crate) fn failing(mut self, mistake: ConfigError) -> Self {
+        if self.schema.is_ok() {
+            self.schema = Err(mistake);
+        }
+        self
     }
 }
 
@@ -60,6 +96,18 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Default for Typed<T> {
 }
 
 impl<T> Typed<T> {
+    /// A check that the value must pass once it follows schema and rules; it sees the value
+    /// ([`Candidate::value`]).
+    #[must_use]
+    pub fn check(mut self, check: impl Check) -> Self {
+        self.checks.push(Arc::new(check));
+        self
+    }
+
+    pub(crate) fn reading(&mut self) -> &mut Reading {
+        &mut self.reading
+    }
+
     /// What may be repaired in the text. Default [`Policy::Tolerant`].
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
@@ -89,7 +137,7 @@ impl<T> Typed<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send> Validator for Typed<T> {
+impl<T: DeserializeOwned + Send + 'static> Validator for Typed<T> {
     type Output = T;
 
     fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
@@ -99,73 +147,42 @@ impl<T: DeserializeOwned + Send> Validator for Typed<T> {
     async fn validate(&self, candidate: Candidate<'_>) -> Result<T, Rejection> {
         let schema = self.schema.as_ref().map_err(|error| Rejection::new(error.to_string()))?;
         let value = self.reading.read(candidate, schema)?;
-        // serde's message may quote the value, so it goes to the model only.
-        T::deserialize(value).map_err(|error| {
-            Rejection::schema("the JSON follows the schema but not the Rust type")
-                .with_feedback(error.to_string())
-        })
+        if self.rules.is_empty() && self.checks.is_empty() {
+            return T::deserialize(value).map_err(not_the_type);
+        }
+        let typed = T::deserialize(&value).map_err(not_the_type)?;
+        rules::check(&self.rules, &typed, &value)?;
+        run(&self.checks, candidate.with_value(&value)).await?;
+        Ok(typed)
     }
+}
+
+/// serde's message may quote the value, so it goes to the model only.
+fn not_the_type(error: serde_json::Error) -> Rejection {
+    Rejection::schema("the JSON follows the schema but not the Rust type").with_feedback(error.to_string())
+}
+
+/// Runs checks in order until one rejects.
+pub(crate) async fn run(checks: &[Arc<dyn Check>], candidate: Candidate<'_>) -> Result<(), Rejection> {
+    for check in checks {
+        check.check(candidate).await?;
+    }
+    Ok(())
 }
 
 impl<T> fmt::Debug for Typed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Typed").field("schema", &self.schema).field("reading", &self.reading).finish()
+        f.debug_struct("Typed")
+            .field("schema", &self.schema)
+            .field("rules", &self.rules)
+            .finish_non_exhaustive()
     }
 }
 
-/// Accepts JSON that follows a schema known at run time, as a [`Value`]. What
-/// [`ChainExt::extract_value`](crate::ChainExt::extract_value) uses.
-pub struct Untyped {
-    schema: Result<Schema, ConfigError>,
-    reading: Reading,
-}
-
-impl Untyped {
-    /// With the tolerant repair policy, safe coercion, and balanced refusal detection.
-    #[must_use]
-    pub fn new(schema: Schema) -> Self {
-        Self { schema: Ok(schema), reading: Reading::default() }
-    }
-
-    pub(crate) fn compiling(name: &'static str, schema: Value) -> Self {
-        Self { schema: Schema::new(name, schema), reading: Reading::default() }
-    }
-
-    /// What may be repaired in the text. Default [`Policy::Tolerant`].
-    #[must_use]
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.reading.extractor = self.reading.extractor.policy(policy);
-        self
-    }
-
-    /// How far values are converted to the schema's types. Default [`Mode::Safe`].
-    #[must_use]
-    pub fn coercion(mut self, mode: Mode) -> Self {
-        self.reading.coercion = mode;
-        self
-    }
-}
-
-impl Validator for Untyped {
-    type Output = Value;
-
-    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
-        ask_for(request, self.schema.as_ref())
-    }
-
-    async fn validate(&self, candidate: Candidate<'_>) -> Result<Value, Rejection> {
-        let schema = self.schema.as_ref().map_err(|error| Rejection::new(error.to_string()))?;
-        self.reading.read(candidate, schema)
-    }
-}
-
-impl fmt::Debug for Untyped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Untyped").field("schema", &self.schema).field("reading", &self.reading).finish()
-    }
-}
-
-fn ask_for(request: &mut Request, schema: Result<&Schema, &ConfigError>) -> Result<(), ConfigError> {
+pub(crate) fn ask_for(
+    request: &mut Request,
+    schema: Result<&Schema, &ConfigError>,
+) -> Result<(), ConfigError> {
     let schema = schema.map_err(|error| ConfigError::setting("extract", error.to_string()))?;
     *request = std::mem::take(request).json_schema(schema.name().clone(), schema.wire().clone());
     Ok(())

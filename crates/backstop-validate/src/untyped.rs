@@ -1,0 +1,113 @@
+//! JSON as a [`Value`], by a schema known at run time.
+
+use std::{fmt, sync::Arc};
+
+use backstop_core::{Candidate, Check, ConfigError, Rejection, Request, Validator};
+use serde_json::Value;
+
+use crate::{
+    coerce::Mode,
+    json::{Candidates, Policy},
+    reading::Reading,
+    refusal::Detector,
+    rules::{self, FieldRule},
+    schema::Schema,
+    typed::{ask_for, run},
+};
+
+/// Accepts JSON that follows a schema known at run time, as a [`Value`]. What
+/// [`ChainExt::extract_value`](crate::ChainExt::extract_value) uses.
+pub struct Untyped {
+    schema: Result<Schema, ConfigError>,
+    reading: Reading,
+    rules: Vec<FieldRule<Value>>,
+    checks: Vec<Arc<dyn Check>>,
+}
+
+impl Untyped {
+    /// With the tolerant repair policy, safe coercion, and balanced refusal detection.
+    #[must_use]
+    pub fn new(schema: Schema) -> Self {
+        Self::of(Ok(schema))
+    }
+
+    pub(crate) fn compiling(name: &'static str, schema: Value) -> Self {
+        Self::of(Schema::cached(name, schema))
+    }
+
+    fn of(schema: Result<Schema, ConfigError>) -> Self {
+        Self { schema, reading: Reading::default(), rules: Vec::new(), checks: Vec::new() }
+    }
+
+    /// A rule that the value must keep, beyond its schema; see [`rules`](crate::rules).
+    #[must_use]
+    pub fn rule(mut self, rule: impl Into<FieldRule<Value>>) -> Self {
+        let rule = rule.into();
+        if let (Ok(_), Some(mistake)) = (&self.schema, rule.mistake()) {
+            self.schema = Err(mistake);
+        }
+        self.rules.push(rule);
+        self
+    }
+
+    /// A check that the value must pass once it follows schema and rules; it sees the value
+    /// ([`Candidate::value`]).
+    #[must_use]
+    pub fn check(mut self, check: impl Check) -> Self {
+        self.checks.push(Arc::new(check));
+        self
+    }
+
+    /// What to do when several different values fit. Default: refuse.
+    #[must_use]
+    pub fn candidates(mut self, candidates: Candidates) -> Self {
+        self.reading.extractor = self.reading.extractor.candidates(candidates);
+        self
+    }
+
+    /// What counts as a refusal when there is no valid value. Default [`Detector::balanced`].
+    #[must_use]
+    pub fn refusals(mut self, detector: Detector) -> Self {
+        self.reading.refusals = detector;
+        self
+    }
+
+    /// What may be repaired in the text. Default [`Policy::Tolerant`].
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.reading.extractor = self.reading.extractor.policy(policy);
+        self
+    }
+
+    /// How far values are converted to the schema's types. Default [`Mode::Safe`].
+    #[must_use]
+    pub fn coercion(mut self, mode: Mode) -> Self {
+        self.reading.coercion = mode;
+        self
+    }
+}
+
+impl Validator for Untyped {
+    type Output = Value;
+
+    fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
+        ask_for(request, self.schema.as_ref())
+    }
+
+    async fn validate(&self, candidate: Candidate<'_>) -> Result<Value, Rejection> {
+        let schema = self.schema.as_ref().map_err(|error| Rejection::new(error.to_string()))?;
+        let value = self.reading.read(candidate, schema)?;
+        rules::check(&self.rules, &value, &value)?;
+        run(&self.checks, candidate.with_value(&value)).await?;
+        Ok(value)
+    }
+}
+
+impl fmt::Debug for Untyped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Untyped")
+            .field("schema", &self.schema)
+            .field("rules", &self.rules)
+            .finish_non_exhaustive()
+    }
+}
