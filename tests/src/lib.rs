@@ -31,6 +31,8 @@ mod documents {
     struct Readme;
     #[doc = include_str!("../../docs/architecture.md")]
     struct Architecture;
+    #[doc = include_str!("../../docs/checks.md")]
+    struct Checks;
     #[doc = include_str!("../../docs/failure-policy.md")]
     struct FailurePolicy;
     #[doc = include_str!("../../docs/refusal.md")]
