@@ -16,7 +16,8 @@ pub type ChunkStream = BoxStream<'static, Result<Chunk, ProviderError>>;
 
 /// One event of a vendor's stream. Only [`Text`](Self::Text) with at least one character and
 /// [`ToolCall`](Self::ToolCall) are content; everything else says that the vendor lives, not that it answers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Chunk {
     /// A keep-alive, a role, an empty delta.
