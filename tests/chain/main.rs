@@ -8,6 +8,7 @@ mod hedge;
 mod limits;
 mod logs;
 mod probes;
+mod prompts;
 mod routing;
 mod simulation;
 mod stream;

@@ -5,7 +5,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`request`], [`message`], [`tool`] | what is asked |
+//! | [`request`], [`message`], [`tool`], [`prompt`] | what is asked |
 //! | [`response`], [`chunk`] | what comes back, whole or streamed |
 //! | [`provider`], [`attempt`], [`capabilities`], [`target`] | who is asked, and how |
 //! | [`validator`], [`check`] | whether an answer may be used |
@@ -32,6 +32,7 @@ pub mod latency;
 pub mod message;
 pub mod observer;
 pub mod policy;
+pub mod prompt;
 pub mod provider;
 pub mod quality;
 #[cfg(feature = "rate-limit")]
@@ -64,6 +65,7 @@ pub use latency::AdaptiveTimeout;
 pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
 pub use observer::{Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
+pub use prompt::{PromptBuilder, PromptError, PromptParts, PromptTemplate};
 pub use provider::{CredentialId, Provider, ProviderExt};
 pub use quality::QualityWindows;
 pub use reask::Reask;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     message::{CacheHint, Message},
+    prompt::Variants,
     tool::{Tool, ToolChoice},
 };
 
@@ -80,6 +81,9 @@ pub struct RequestBody {
     /// An answer without text is an answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub allow_empty: bool,
+    /// The texts of a template for targets that get others than those above.
+    #[serde(skip_serializing_if = "Variants::is_empty")]
+    pub(crate) variants: Variants,
 }
 
 impl Default for RequestBody {
@@ -103,6 +107,7 @@ impl Default for RequestBody {
             provider_options: BTreeMap::new(),
             keep_raw: false,
             allow_empty: false,
+            variants: Variants::default(),
         }
     }
 }
@@ -178,14 +183,21 @@ impl Request {
         Arc::make_mut(&mut self.0)
     }
 
+    pub(crate) fn has_variants(&self) -> bool {
+        !self.variants.is_empty()
+    }
+
     fn with(mut self, change: impl FnOnce(&mut RequestBody)) -> Self {
         change(self.body_mut());
         self
     }
 
-    /// Instructions to the model. Replaces earlier ones.
+    /// Instructions to the model. Replaces earlier ones, also those that a template has for some targets.
     pub fn system(self, text: impl Into<String>) -> Self {
-        self.with(|body| body.system = Some(text.into()))
+        self.with(|body| {
+            body.system = Some(text.into());
+            body.variants.forget_system();
+        })
     }
 
     /// Marks the system text as worth caching.
@@ -286,6 +298,16 @@ impl Request {
         self.with(|body| body.allow_empty = true)
     }
 
+    /// The request as a target of this provider and model is sent it: with the texts that its
+    /// [template](crate::PromptTemplate) has for that target. Chains see to it by themselves.
+    pub fn for_target(&self, provider: &str, model: &str) -> Self {
+        let Some((parts, replaced)) = self.variants.of(provider, model) else { return self.clone() };
+        self.clone().with(|body| {
+            body.variants = Variants::default();
+            parts.place(body, replaced);
+        })
+    }
+
     /// Whether two handles share the same bytes.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
@@ -294,6 +316,12 @@ impl Request {
 }
 
 impl RequestBody {
+    /// Whether some of the prompt is marked as worth caching.
+    #[must_use]
+    pub fn is_cached(&self) -> bool {
+        self.system_cache.is_some() || self.messages.iter().any(|message| message.cache.is_some())
+    }
+
     /// The options set for one adapter.
     ///
     /// # Errors

@@ -6,8 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     capabilities::Capabilities, error::ConfigError, policy::FailurePolicy, provider::Provider,
-    retry::RetryPolicy,
+    request::Request, retry::RetryPolicy,
 };
+
+/// What a target makes of a request.
+type Adapt = Arc<dyn Fn(Request) -> Request + Send + Sync>;
 
 /// A provider with one of its models and its limits: an entry of a chain. Made by
 /// [`ProviderExt::model`](crate::ProviderExt::model).
@@ -34,6 +37,7 @@ pub struct Target {
     pub(crate) breaker_group: Option<Cow<'static, str>>,
     pub(crate) capabilities: Capabilities,
     pub(crate) droppable: Vec<Cow<'static, str>>,
+    pub(crate) adapt: Option<Adapt>,
     pub(crate) max_in_flight: Option<usize>,
     pub(crate) queue_wait: Duration,
     #[cfg(feature = "rate-limit")]
@@ -90,6 +94,7 @@ impl Target {
             breaker_group: None,
             capabilities: Capabilities::unknown(),
             droppable: Vec::new(),
+            adapt: None,
             max_in_flight: None,
             queue_wait: Duration::from_secs(1),
             #[cfg(feature = "rate-limit")]
@@ -173,6 +178,40 @@ impl Target {
     pub fn may_drop(mut self, param: impl Into<Cow<'static, str>>) -> Self {
         self.droppable.push(param.into());
         self
+    }
+
+    /// Changes the request for this target, in any way: another token limit, a picture left out for a model that takes
+    /// none, instructions of its own. Runs at most once for a call, when the target is first considered, on the
+    /// request as a [template](crate::PromptTemplate) renders it for this target; further functions run on what the
+    /// earlier ones give back. No other target sees the outcome.
+    ///
+    /// What is sent, charged to the target's limits and changed by retries is the adapted request. Checks and
+    /// validators judge by the caller's, so asking for other JSON here makes answers invalid. The function must be
+    /// quick and must not block.
+    ///
+    /// ```
+    /// use backstop_core::{Request, Target};
+    ///
+    /// fn tuned(target: Target) -> Target {
+    ///     target.adapt(|request: Request| request.temperature(0.2).max_tokens(400))
+    /// }
+    /// ```
+    pub fn adapt(mut self, change: impl Fn(Request) -> Request + Send + Sync + 'static) -> Self {
+        self.adapt = Some(match self.adapt {
+            None => Arc::new(change),
+            Some(earlier) => Arc::new(move |request| change(earlier(request))),
+        });
+        self
+    }
+
+    /// The request as this target gets it.
+    pub(crate) fn render(&self, request: &Request) -> Request {
+        let provider = self.providers.first().map_or("", |provider| provider.name());
+        let request = request.for_target(provider, &self.model);
+        match &self.adapt {
+            Some(adapt) => adapt(request),
+            None => request,
+        }
     }
 
     /// Most attempts at once, of all calls of a chain and its clones. Further ones queue for

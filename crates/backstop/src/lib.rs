@@ -27,8 +27,8 @@ pub mod prelude {
     pub use backstop_core::{
         Answer, AnswerStream, Attempt, BreakerConfig, Candidate, Chain, ChainError, ChainErrorKind, Check,
         ConfigError, Disposition, FailureKind, FailurePolicy, Interrupted, Media, Message, OnInterrupt,
-        Provider, ProviderError, ProviderExt, Registry, Rejection, Report, Request, Response, RetryPolicy,
-        StreamEvent, Target, Usage, Validator, ValidatorExt,
+        PromptTemplate, Provider, ProviderError, ProviderExt, Registry, Rejection, Report, Request, Response,
+        RetryPolicy, StreamEvent, Target, Usage, Validator, ValidatorExt,
     };
 
     #[cfg(feature = "anthropic")]

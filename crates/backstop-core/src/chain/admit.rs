@@ -98,7 +98,7 @@ impl<'a> Visit<'a> {
         #[cfg(feature = "rate-limit")]
         if !slot.rates.is_off() {
             let longest = longest.saturating_sub(began.elapsed());
-            let taken = slot.rates.take(self.cx.request, &self.tries.overlay, longest).await;
+            let taken = slot.rates.take(self.request(), &self.tries.overlay, longest).await;
             queued.charge = Some(taken.map_err(|retry_in| Skip::RateLimit { retry_in })?);
         }
         Ok(queued)

@@ -50,7 +50,7 @@ pub(crate) fn conclude(
         shown: failed.shown,
     };
     let response = failed.response.as_ref();
-    let (request, budget, reask) = (cx.request, &member.budget, cx.reask());
+    let (request, budget, reask) = (visit.request(), &member.budget, cx.reask());
     let happened = Happened { slot, request, failure, answer: response, budget, reask };
     let decision = visit.tries.after(&happened, &around, &mut walk.rng);
     if kind == FailureKind::ContextTooLong {

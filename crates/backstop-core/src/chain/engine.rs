@@ -12,6 +12,7 @@ use super::{
     hedge::hedged,
     judge::Judge,
     order::{Order, Walk, find},
+    requests::Requests,
     serve::{End, Got, Lane, serve},
     slot::Slot,
     stream::Side,
@@ -48,7 +49,9 @@ pub(crate) enum Ask<'a> {
 #[derive(Clone)]
 pub(crate) struct Cx<'a> {
     pub(crate) chain: &'a Inner,
+    /// The caller's. Answers are judged by it.
     pub(crate) request: &'a Request,
+    pub(crate) requests: Requests<'a>,
     pub(crate) ask: Ask<'a>,
     pub(crate) options: &'a CallOptions,
     pub(crate) call_id: CallId,
@@ -73,7 +76,8 @@ impl<'a> Cx<'a> {
         let ledger = Ledger::new(options.report(call_id, order), chain.observers.clone());
         let deadline = ledger.started() + options.limit(chain);
         chain.observers.emit(&Event::CallStarted { call_id });
-        Self { chain, request, ask, options, call_id, deadline, order, ledger, beginning: None }
+        let requests = Requests::new(request, &chain.slots);
+        Self { chain, request, requests, ask, options, call_id, deadline, order, ledger, beginning: None }
     }
 
     /// The call has ended, and observers hear of it.
@@ -88,6 +92,23 @@ impl<'a> Cx<'a> {
     /// The target at this position of the call's order.
     pub(crate) fn slot(&self, position: usize) -> Option<&'a Slot> {
         self.chain.slots.get(self.order.index(position)?)
+    }
+
+    /// The request as the target at this position gets it.
+    pub(crate) fn request_for(&self, position: usize) -> &Request {
+        let index = self.order.index(position);
+        let found = index.and_then(|index| Some((index, self.chain.slots.get(index)?)));
+        found.map_or(self.request, |(index, slot)| self.requests.of(index, slot))
+    }
+
+    /// What an answer from another target than the first has cost, if the prompt was to be read from a cache there.
+    pub(crate) fn lost_cache(&self, position: usize, response: &Response) -> Option<String> {
+        let warm = response.usage.is_some_and(|usage| usage.cached_tokens > 0);
+        if position == 0 || warm || !self.request_for(0).is_cached() {
+            return None;
+        }
+        let first = &self.slot(0)?.id;
+        Some(format!("the prompt was read without a cache: what is cached of it at {first} was of no use"))
     }
 
     pub(crate) fn skip(&self, slot: &Slot, reason: Skip) {

@@ -28,6 +28,7 @@ mod learnt;
 mod member;
 mod order;
 mod plan;
+mod requests;
 mod send;
 mod serve;
 mod slot;

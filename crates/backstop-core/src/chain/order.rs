@@ -138,7 +138,7 @@ impl Walk {
         if !slot.is_on() {
             return Some(Skip::Disabled);
         }
-        if let Some(what) = slot.lacks(cx.request) {
+        if let Some(what) = slot.lacks(cx.request_for(position)) {
             return Some(Skip::Unsupported { what });
         }
         if cx.beginning.is_some() && slot.capabilities.prefill != Some(true) {

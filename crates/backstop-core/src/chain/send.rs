@@ -16,6 +16,7 @@ use crate::{
     human::Human,
     policy::Shown,
     report::LimitedBy,
+    request::Request,
     response::Response,
     validator::{Candidate, Change, Changes},
 };
@@ -51,7 +52,7 @@ pub(crate) async fn send(
     cx: &Cx<'_>,
     slot: &Slot,
     member: &Member,
-    differs: (u32, &Overlay),
+    (request, number, overlay): (&Request, u32, &Overlay),
     allowance: &Allowance,
     progress: Progress,
 ) -> Result<(Response, Vec<Change>), Failed> {
@@ -59,9 +60,9 @@ pub(crate) async fn send(
     let failed = |failure, response| Failed { failure, response, allowed, timeout, shown: Shown::Nothing };
     let attempt = Attempt {
         model: &slot.target.model,
-        request: cx.request,
-        overlay: differs.1,
-        number: differs.0,
+        request,
+        overlay,
+        number,
         call_id: cx.call_id,
         deadline: Some(allowance.until),
         progress,

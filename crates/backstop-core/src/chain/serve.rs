@@ -1,6 +1,7 @@
 //! One visit to one target: attempts until one is accepted, or until the decision says to go on or to stop.
 
 use std::{
+    borrow::Cow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -30,6 +31,7 @@ use crate::{
     policy::Disposition,
     quality::QualityPermit,
     report::{AttemptLine, LimitedBy, Opening, Skip},
+    request::Request,
     response::Response,
     validator::Change,
 };
@@ -115,8 +117,8 @@ impl<'a> Visit<'a> {
     fn new(cx: &'a Cx<'a>, position: usize, slot: &'a Slot, lane: Lane) -> Self {
         let hedge = lane.hedge.is_some();
         let mut tries = Tries::new(lane.hedge, cx.beginning);
-        tries.overlay.max_tokens = slot.lowered(cx.request);
-        slot.learnt.apply(cx.request, || slot.now(), &mut tries.overlay, &mut tries.remedies);
+        tries.overlay.max_tokens = slot.lowered(cx.request_for(position));
+        slot.learnt.apply(cx.request_for(position), || slot.now(), &mut tries.overlay, &mut tries.remedies);
         let began = Instant::now();
         Self {
             cx,
@@ -130,6 +132,16 @@ impl<'a> Visit<'a> {
             hedge,
             probing: lane.probing,
         }
+    }
+
+    /// The request as this target gets it.
+    pub(crate) fn request(&self) -> &'a Request {
+        self.cx.request_for(self.position)
+    }
+
+    /// An answer from another target than the first cost what was in a cache there, if the prompt was to be.
+    pub(crate) fn note_lost_cache(&self, response: &mut Response) {
+        response.notes.extend(self.cx.lost_cache(self.position, response).map(Cow::Owned));
     }
 
     async fn run(mut self, walk: &mut Walk) -> End<'a> {
@@ -206,14 +218,14 @@ impl<'a> Visit<'a> {
         let span = tracing::info_span!(
             target: "backstop", "attempt", target = %slot.id, number = self.tries.number
         );
-        let differs = (self.tries.number, &self.tries.overlay);
+        let asks = (self.request(), self.tries.number, &self.tries.overlay);
         let tried = match cx.ask {
             Ask::Whole(_) => {
-                send(cx, slot, admitted.member, differs, &allowance, progress).instrument(span).await
+                send(cx, slot, admitted.member, asks, &allowance, progress).instrument(span).await
             }
             Ask::Stream(side) => {
                 // On the heap: calls for a whole answer need not carry it.
-                let opened = Box::pin(open(cx, side, slot, admitted.member, differs, &allowance, progress));
+                let opened = Box::pin(open(cx, side, slot, admitted.member, asks, &allowance, progress));
                 match opened.instrument(span).await {
                     Ok(reading) => {
                         self.learn();
@@ -224,8 +236,9 @@ impl<'a> Visit<'a> {
             }
         };
         match tried {
-            Ok((response, changes)) => {
+            Ok((mut response, changes)) => {
                 self.learn();
+                self.note_lost_cache(&mut response);
                 admitted.usage(slot, response.usage);
                 admitted.permit.settle(Outcome::Success);
                 line.served(&response);
@@ -246,7 +259,7 @@ impl<'a> Visit<'a> {
     /// An answer came, whatever it is good for: what was changed about the request was the right change.
     fn learn(&self) {
         if !self.tries.remedies.is_empty() {
-            self.slot.learnt.answered(self.cx.request, self.slot.now(), &self.tries.overlay);
+            self.slot.learnt.answered(self.request(), self.slot.now(), &self.tries.overlay);
         }
     }
 

@@ -30,6 +30,7 @@ pub(super) fn asked(attempt: &Attempt<'_>) -> Value {
     put("stop", json!(request.stop));
     put("seed", json!(request.seed));
     put("json_mode", json!(attempt.json_mode()));
+    put("prompt_only", json!(attempt.prompt_only()));
     put("dropped", json!(attempt.overlay.dropped));
     put("extra_headers", request.extra_headers.keys().map(|name| json!(name)).collect());
     put("extra_body", request.extra_body.keys().map(|name| json!(name)).collect());

@@ -22,6 +22,7 @@ use crate::{
     human::Human,
     policy::Shown,
     report::LimitedBy,
+    request::Request,
 };
 
 /// Opens a stream and reads its head. Whatever fails here was not seen by anybody.
@@ -30,7 +31,7 @@ pub(crate) async fn open(
     side: &Side,
     slot: &Slot,
     member: &Member,
-    differs: (u32, &Overlay),
+    (request, number, overlay): (&Request, u32, &Overlay),
     allowance: &Allowance,
     progress: Progress,
 ) -> Result<Box<Reading>, Failed> {
@@ -46,9 +47,9 @@ pub(crate) async fn open(
     };
     let attempt = Attempt {
         model: &slot.target.model,
-        request: cx.request,
-        overlay: differs.1,
-        number: differs.0,
+        request,
+        overlay,
+        number,
         call_id: cx.call_id,
         deadline: Some(until),
         progress,

@@ -71,6 +71,7 @@ pub(crate) async fn pump(
                 visit.slot.now(),
             );
             quality.into_iter().for_each(|quality| quality.settle(true));
+            visit.note_lost_cache(&mut response);
             line.served(&response);
             Ok(Box::new(response))
         }
