@@ -35,6 +35,8 @@ mod documents {
     struct Checks;
     #[doc = include_str!("../../docs/failure-policy.md")]
     struct FailurePolicy;
+    #[doc = include_str!("../../docs/prompts.md")]
+    struct Prompts;
     #[doc = include_str!("../../docs/refusal.md")]
     struct Refusal;
     #[doc = include_str!("../../docs/resilience.md")]
