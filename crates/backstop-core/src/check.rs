@@ -63,6 +63,10 @@ impl<C: Check + ?Sized> Check for Arc<C> {
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
         (**self).check(candidate).await
     }
+
+    fn check_head(&self, head: &str) -> Result<(), Rejection> {
+        (**self).check_head(head)
+    }
 }
 
 /// A closure as a check.

@@ -7,7 +7,7 @@ use backstop_core::{
 };
 use backstop_mock::{MockProvider, Step};
 use backstop_validate::{
-    Against, ChainExt, CheckExt, Grounded, InputSeen, MinLength, PassFail, Score, Typed, Weighted,
+    Against, ChainExt, CheckExt, Grounded, InputSeen, MinLength, PassFail, Refusal, Score, Typed, Weighted,
 };
 use serde_json::{Value, json};
 
@@ -193,6 +193,17 @@ async fn checks_combine() {
     assert!(passes(no().inverted("must fail")).await.is_ok());
     assert_eq!(passes(yes().inverted("must fail")).await.unwrap_err().reason(), "must fail");
     assert_eq!(yes().and(no()).or(yes()).name(), "yes and no or yes");
+}
+
+#[test]
+fn the_beginning_of_a_stream_is_judged_by_the_parts() {
+    let declined = "I'm sorry, but I can't help with that request.";
+    let refusal = || Refusal::default();
+    assert!(MinLength(9).and(refusal()).check_head(declined).is_err());
+    assert!(refusal().or(refusal()).check_head(declined).is_err());
+    assert!(refusal().or(MinLength(9)).check_head(declined).is_ok(), "the whole answer may be long enough");
+    assert!(std::sync::Arc::new(refusal()).check_head(declined).is_err());
+    assert!(refusal().inverted("x").check_head(declined).is_ok());
 }
 
 #[tokio::test]

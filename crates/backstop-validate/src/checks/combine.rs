@@ -67,6 +67,11 @@ impl<A: Check, B: Check> Check for And<A, B> {
         self.first.check(candidate).await?;
         self.second.check(candidate).await
     }
+
+    fn check_head(&self, head: &str) -> Result<(), Rejection> {
+        self.first.check_head(head)?;
+        self.second.check_head(head)
+    }
 }
 
 #[async_trait]
@@ -79,6 +84,13 @@ impl<A: Check, B: Check> Check for Or<A, B> {
         let Err(first) = self.first.check(candidate).await else { return Ok(()) };
         let Err(second) = self.second.check(candidate).await else { return Ok(()) };
         Err(neither(&first, &second))
+    }
+
+    fn check_head(&self, head: &str) -> Result<(), Rejection> {
+        match (self.first.check_head(head), self.second.check_head(head)) {
+            (Err(first), Err(second)) => Err(neither(&first, &second)),
+            _ => Ok(()),
+        }
     }
 }
 
