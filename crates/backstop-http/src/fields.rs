@@ -65,7 +65,7 @@ impl<'a, M: SerializeMap> Fields<'a, M> {
     ///
     /// # Errors
     /// The serializer's.
-    pub fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
+    pub fn put<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), M::Error> {
         let param = self.names.iter().find(|(wire, _)| *wire == key).map_or(key, |(_, param)| param);
         if self.over.is_some_and(|over| over.contains_key(key)) || self.attempt.is_dropped(param) {
             return Ok(());
@@ -77,7 +77,7 @@ impl<'a, M: SerializeMap> Fields<'a, M> {
     ///
     /// # Errors
     /// The serializer's.
-    pub fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
+    pub fn maybe<T: Serialize>(&mut self, key: &str, value: Option<T>) -> Result<(), M::Error> {
         value.map_or(Ok(()), |value| self.put(key, &value))
     }
 
