@@ -339,6 +339,8 @@ async fn events_of_responses_are_numbered_and_end_with_the_whole() {
             "response.created",
             "response.in_progress",
             "response.output_item.added",
+            "response.reasoning_summary_part.added",
+            "response.reasoning_summary_text.delta",
             "response.output_item.done",
             "response.output_item.added",
             "response.content_part.added",
@@ -357,7 +359,9 @@ async fn events_of_responses_are_numbered_and_end_with_the_whole() {
     );
     let whole = answer(reply, FORMATS[1].1).await.json();
     assert_eq!(events.last().unwrap()["response"], whole);
-    let arguments: String = events[12..14].iter().filter_map(|event| event["delta"].as_str()).collect();
+    let of_arguments = |event: &&Value| event["type"] == "response.function_call_arguments.delta";
+    let arguments = events.iter().filter(of_arguments).filter_map(|event| event["delta"].as_str());
+    let arguments: String = arguments.collect();
     assert_eq!(arguments, r#"{"q":1}"#);
 
     let broken = Reply::text("x").streamed(Streaming::new().error_after(0, ApiError::overloaded()));

@@ -52,10 +52,9 @@ impl Encoding for OpenAiResponses {
         let mut tail = Vec::new();
         for (index, item) in items(completion, context).iter().enumerate() {
             match item.role {
-                Role::Reasoning => {
+                Role::Reasoning(text) => {
                     lead.extend(
-                        [item_added(&item.value, index), item_done(&item.value, index)]
-                            .map(|event| numbered.event(event)),
+                        reasoning_events(text, &item.value, index).map(|event| numbered.event(event)),
                     );
                 }
                 Role::Message => {
@@ -148,7 +147,7 @@ struct Item<'a> {
 }
 
 enum Role<'a> {
-    Reasoning,
+    Reasoning(&'a str),
     Message,
     Call(&'a ToolCall),
 }
@@ -162,7 +161,7 @@ fn items<'a>(completion: &'a Completion, context: &Context<'_>) -> Vec<Item<'a>>
     if let Some(text) = &completion.reasoning {
         let summary = json!([{ "type": "summary_text", "text": text }]);
         let value = json!({ "type": "reasoning", "id": format!("rs_mock_{number}"), "summary": summary });
-        items.push(Item { value, role: Role::Reasoning });
+        items.push(Item { value, role: Role::Reasoning(text) });
     }
     let speaks = completion.refusal.is_some() || completion.text.is_some();
     if speaks || completion.tool_calls.is_empty() {
@@ -267,6 +266,19 @@ fn item_added(item: &Value, index: usize) -> Value {
 
 fn item_done(item: &Value, index: usize) -> Value {
     json!({ "type": "response.output_item.done", "output_index": index, "item": item })
+}
+
+fn reasoning_events(text: &str, item: &Value, index: usize) -> [Value; 4] {
+    let about = |kind: &str, field: &str, value: Value| {
+        json!({ "type": format!("response.reasoning_summary_{kind}"), "item_id": item.get("id"),
+                "output_index": index, "summary_index": 0, field: value })
+    };
+    let mut opened = item.clone();
+    if let Some(opened) = opened.as_object_mut() {
+        opened.insert("summary".into(), json!([]));
+    }
+    let part = about("part.added", "part", json!({ "type": "summary_text", "text": "" }));
+    [item_added(&opened, index), part, about("text.delta", "delta", text.into()), item_done(item, index)]
 }
 
 fn call_events(call: &ToolCall, item: &Value, index: usize) -> [Value; 5] {
