@@ -43,4 +43,6 @@ mod documents {
     struct Resilience;
     #[doc = include_str!("../../docs/streaming.md")]
     struct Streaming;
+    #[doc = include_str!("../../docs/validation.md")]
+    struct Validation;
 }
