@@ -1,5 +1,5 @@
-//! What the engine adds to a stream: CPU time of the consuming thread for each event, against bare `reqwest` with
-//! decoding, over the same bytes from the same server.
+//! What a stream costs: CPU time of the consuming thread for each event, by bare `reqwest` with decoding, by the
+//! adapter alone, and by the whole chain, over the same bytes from the same server.
 //!
 //! CPU time of one thread instead of a clock on the wall: the server runs in another thread, and a busy machine
 //! changes neither. Linux only; elsewhere it says so and measures nothing.
@@ -12,9 +12,10 @@ use std::{
     thread,
 };
 
-use backstop_core::{Chain, ProviderExt, StreamEvent};
+use backstop_core::{Attempt, Chain, Chunk, Provider, ProviderExt, Request, StreamEvent};
 use backstop_http::{SseDecoder, SseItem, StreamLimits};
 use backstop_openai::OpenAi;
+use futures_util::StreamExt;
 
 const EVENTS: usize = 20_000;
 const ROUNDS: usize = 9;
@@ -29,17 +30,22 @@ fn main() {
     let client = reqwest::Client::new();
     let url = format!("http://{server}/v1");
     let openai = OpenAi::builder().base_url(&url).api_key("k").build().expect("a provider");
-    let chain = Chain::builder().target(openai.model("m")).build().expect("a chain");
-    let (mut bare, mut whole) = (Vec::new(), Vec::new());
-    // In turn, so that both meet the same machine.
+    let chain = Chain::builder().target(openai.clone().model("m")).build().expect("a chain");
+    let (mut bare, mut adapter, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    // In turn, so that all meet the same machine.
     for _ in 0..ROUNDS {
         bare.push(measure(|| runtime.block_on(with_reqwest(&client, &url))));
+        adapter.push(measure(|| runtime.block_on(with_adapter(&openai))));
         whole.push(measure(|| runtime.block_on(with_chain(&chain))));
     }
-    let (bare, whole) = (best(bare), best(whole));
+    let (bare, adapter, whole) = (best(bare), best(adapter), best(whole));
     println!("reqwest, events and JSON decoded: {bare:>6.0} ns/event");
-    println!("chain.stream:                     {whole:>6.0} ns/event");
-    println!("ratio:                            {:>6.2}", whole / bare);
+    println!("the adapter's own stream:         {adapter:>6.0} ns/event, {:.2} times that", adapter / bare);
+    println!(
+        "chain.stream:                     {whole:>6.0} ns/event, {:.2} times that, {:.2} times the adapter's",
+        whole / bare,
+        whole / adapter
+    );
 }
 
 /// Nanoseconds of CPU for each event.
@@ -81,6 +87,18 @@ async fn with_reqwest(client: &reqwest::Client, url: &str) -> usize {
                     text.push_str(&choice.delta.content.unwrap_or_default());
                 }
             }
+        }
+    }
+    text.len()
+}
+
+async fn with_adapter(openai: &OpenAi) -> usize {
+    let request = Request::new("hi");
+    let mut chunks = openai.stream(&Attempt::new("m", &request)).await.expect("a stream");
+    let mut text = String::new();
+    while let Some(chunk) = chunks.next().await {
+        if let Chunk::Text(piece) = chunk.expect("a chunk") {
+            text.push_str(&piece);
         }
     }
     text.len()
