@@ -1,5 +1,6 @@
 //! A stream whose beginning was accepted, from there to its end.
 
+use futures_util::FutureExt;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
@@ -108,9 +109,10 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
     }
     let mut idle_until = asked + side.settings.idle;
     loop {
-        let total_until = side.total_until();
-        let Ok(read) = timeout_at(idle_until.min(total_until), reading.next()).await else {
-            return Err(timed_out(&side.settings, total_until <= idle_until).into());
+        // What is there already needs no timer. Giving up on `next` loses nothing: the stream keeps its place.
+        let read = match reading.next().now_or_never() {
+            Some(read) => read,
+            None => in_time(reading, side, idle_until).await?,
         };
         match read.map_err(interrupted)? {
             Read::Nothing => {}
@@ -131,6 +133,17 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
             Read::Ended => return judge(visit.cx, visit.slot, &reading.response).await.map(|_| ()),
         }
     }
+}
+
+/// Waits for the next chunk as long as the timers allow.
+async fn in_time(
+    reading: &mut Reading,
+    side: &Side,
+    idle_until: Instant,
+) -> Result<Result<Read, ProviderError>, Failure> {
+    let total_until = side.total_until();
+    let read = timeout_at(idle_until.min(total_until), reading.next()).await;
+    read.map_err(|_| timed_out(&side.settings, total_until <= idle_until).into())
 }
 
 fn timed_out(settings: &Settings, total: bool) -> ProviderError {
