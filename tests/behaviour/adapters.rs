@@ -128,6 +128,37 @@ pub static ADAPTERS: &[Adapter] = &[
         },
     },
     Adapter {
+        name: "openai, responses",
+        format: Format::OpenAiResponses,
+        model: "gpt-4o",
+        connect: |url| {
+            let client = openai::ClientOptions::new().no_proxy();
+            let builder = OpenAi::builder().base_url(url).api_key(KEY).client(client);
+            Arc::new(builder.api(openai::Api::Responses).build().unwrap())
+        },
+        vendor: Vendor {
+            key_header: ("authorization", "Bearer "),
+            request_id: Has::Yes(()),
+            refusal: Has::Yes(Refusal { finish: FinishKind::Stop, signal: true, words: true }),
+            filter: Has::Yes(FinishKind::ContentFilter),
+            choices: Has::No("an answer is a list of items; an empty list is an empty answer"),
+            image_by_address: Has::Yes(()),
+            document: Has::Yes(()),
+            document_by_address: Has::Yes(()),
+            tool_demand: Has::Yes(()),
+            failed_tools: Has::No("a result is a text, which has to say so itself"),
+            cached_tokens: Has::Yes(()),
+            reasoning_tokens: Has::Yes(()),
+            finish_words: ["completed", "max_output_tokens", "completed"],
+            least: r#"{"output":[{"type":"message","content":[{"type":"output_text","text":"ok"}]}]}"#,
+            extra: || ("service_tier", json!("auto")),
+            own_wait: Has::Yes(|| Reply::from(ApiError::rate_limited()).header("retry-after-ms", "7000")),
+            end_mark: Has::Yes(EndMark::Needed),
+            signed_calls: Has::No("a call is whole without one"),
+            problems: &[],
+        },
+    },
+    Adapter {
         name: "anthropic",
         format: Format::Anthropic,
         model: "claude-sonnet-4-5",

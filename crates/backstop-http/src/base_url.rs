@@ -57,6 +57,18 @@ impl BaseUrl {
         self
     }
 
+    /// This URL with `name=value` in its query, instead of what it has under that name.
+    pub fn with_query(mut self, name: &str, value: &str) -> Self {
+        let others: Vec<(String, String)> = self
+            .0
+            .query_pairs()
+            .filter(|(known, _)| known != name)
+            .map(|(k, v)| (k.into(), v.into()))
+            .collect();
+        self.0.query_pairs_mut().clear().extend_pairs(others).append_pair(name, value);
+        self
+    }
+
     /// This URL with `segments` behind its path. Each is one segment: a `/` or `..` in it is encoded.
     pub fn join(&self, segments: &[&str]) -> Url {
         let mut url = self.0.clone();
@@ -124,6 +136,14 @@ mod tests {
             let base = BaseUrl::parse(base).unwrap().without_endpoint(&["chat", "completions"]);
             assert_eq!(base, BaseUrl::parse(expected).unwrap());
         }
+    }
+
+    #[test]
+    fn a_query_is_added_or_replaced() {
+        let with =
+            |base: &str| BaseUrl::parse(base).unwrap().with_query("v", "1 &2").join(&["x"]).to_string();
+        assert_eq!(with("http://h/a"), "http://h/a/x?v=1+%262");
+        assert_eq!(with("http://h/a?k=l&v=0"), "http://h/a/x?k=l&v=1+%262");
     }
 
     #[test]

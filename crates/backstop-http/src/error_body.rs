@@ -187,12 +187,11 @@ impl ErrorBody {
         if let Some(text) = fault.get("msg").and_then(Value::as_str) {
             self.say(text);
         }
-        let field = fault
-            .get("loc")
-            .and_then(Value::as_array)
-            .and_then(|path| path.iter().rev().find_map(Value::as_str));
-        if let Some(field) = field {
-            self.param.get_or_insert_with(|| field.to_owned());
+        let path = fault.get("loc").and_then(Value::as_array).into_iter().flatten();
+        let fields: Vec<&str> =
+            path.filter_map(Value::as_str).skip_while(|part| *part == "body").take(DEEPEST).collect();
+        if !fields.is_empty() {
+            self.param.get_or_insert_with(|| fields.join("."));
         }
     }
 
@@ -287,6 +286,11 @@ mod tests {
             (
                 r#"{"message":{"detail":[{"loc":["body","top_p"],"msg":"m","type":"t"}]}}"#,
                 [Some("m"), None, Some("t"), Some("top_p")],
+                None,
+            ),
+            (
+                r#"{"detail":[{"loc":["body","response_format","json_schema",0,"strict"],"msg":"m","type":"t"}]}"#,
+                [Some("m"), None, Some("t"), Some("response_format.json_schema.strict")],
                 None,
             ),
             (r#"{"detail":"not here"}"#, [Some("not here"), None, None, None], None),

@@ -21,6 +21,7 @@ use crate::{
 use FailureKind::{
     Authentication, Connect, ContextTooLong, Filtered, InvalidRequest, MalformedResponse, ModelNotFound,
     Overloaded, ParamRejected, Permission, QuotaExhausted, RateLimited, SchemaRejected, Server, Unknown,
+    Unsupported,
 };
 
 /// Codes and types of all vendors. The first that is found in a body decides.
@@ -92,11 +93,32 @@ pub const CODES: &[(&str, FailureKind)] = &[
     ("insufficient_system_resource", Overloaded),
     ("unavailable_error", Overloaded),
     ("UNAVAILABLE", Overloaded),
+    // What the server cannot do at all. llama.cpp.
+    ("not_supported_error", Unsupported),
+    // Pictures that cannot be used. OpenAI's Responses, then OpenRouter.
+    ("invalid_image", InvalidRequest),
+    ("invalid_image_format", InvalidRequest),
+    ("invalid_base64_image", InvalidRequest),
+    ("invalid_image_url", InvalidRequest),
+    ("invalid_image_mode", InvalidRequest),
+    ("image_too_large", InvalidRequest),
+    ("image_too_small", InvalidRequest),
+    ("image_parse_error", InvalidRequest),
+    ("image_file_too_large", InvalidRequest),
+    ("image_file_not_found", InvalidRequest),
+    ("unsupported_image_media_type", InvalidRequest),
+    ("empty_image_file", InvalidRequest),
+    ("failed_to_download_image", InvalidRequest),
+    ("unsupported_image_format", InvalidRequest),
+    ("image_not_found", InvalidRequest),
+    ("image_download_failed", InvalidRequest),
+    ("data_residency_mismatch", InvalidRequest),
     // Failures.
     ("server_error", Server),
     ("api_error", Server),
     ("timeout_error", Server),
     ("provider_unavailable", Server),
+    ("vector_store_timeout", Server),
     ("INTERNAL", Server),
     ("DEADLINE_EXCEEDED", Server),
 ];
@@ -140,6 +162,8 @@ pub const PHRASES: &[(&[u16], &str, FailureKind)] = &[
     (&[400, 422], "grammar is too large", SchemaRejected),
     (&[400], "does not exist or you do not have access", ModelNotFound),
     (&[429, 500, 502], "overloaded", Overloaded),
+    // llama.cpp, as a 500.
+    (&[400, 500, 501], "image input is not supported", Unsupported),
 ];
 
 /// Fields in which a schema travels, as vendors spell them in complaints about it.
@@ -170,12 +194,21 @@ pub struct Asked<'a> {
     pub optional: &'a [&'a str],
     /// The key that went with it, which may be quoted.
     pub key: Option<&'a ApiKey>,
+    /// What a status means at this server, where neither a code nor a text says what happened.
+    pub statuses: &'a [(u16, FailureKind)],
 }
 
 impl<'a> Asked<'a> {
     /// A request that had a schema or not, with these optional parameters.
     pub fn new(schema: bool, optional: &'a [&'a str], key: Option<&'a ApiKey>) -> Self {
-        Self { schema, optional, key }
+        Self { schema, optional, key, statuses: &[] }
+    }
+
+    /// Sets what statuses mean at this server, before what they usually mean.
+    #[must_use]
+    pub fn with_statuses(mut self, statuses: &'a [(u16, FailureKind)]) -> Self {
+        self.statuses = statuses;
+        self
     }
 }
 
@@ -191,13 +224,17 @@ pub fn kind(status: u16, headers: &HeaderMap, body: &ErrorBody, asked: &Asked<'_
         Some(RateLimited) if status == 503 => Overloaded,
         // The code is the vendor's word for any failure; the status says which.
         Some(Server) if matches!(status, 503 | 529) => Overloaded,
+        Some(Server) => by_phrase(status, body).filter(|kind| *kind == Unsupported).unwrap_or(Server),
         Some(QuotaExhausted) if status == 402 && waits(headers, body) => RateLimited,
         // A limit of tokens per minute that this one request is over by itself.
         Some(RateLimited) => {
             by_phrase(status, body).filter(|kind| *kind != Overloaded).unwrap_or(RateLimited)
         }
         Some(kind) => kind,
-        None => by_status(status, headers, body),
+        None => {
+            let own = asked.statuses.iter().find(|(known, _)| *known == status);
+            own.map_or_else(|| by_status(status, headers, body), |(_, kind)| *kind)
+        }
     }
 }
 
@@ -221,6 +258,15 @@ fn by_code(body: &ErrorBody) -> Option<FailureKind> {
         return Some(QuotaExhausted);
     }
     body.codes.iter().find_map(|code| CODES.iter().find(|(known, _)| known == code)).map(|(_, kind)| *kind)
+}
+
+/// Classes that say no more than a status would; they count where there is none.
+fn by_class(body: &ErrorBody) -> Option<FailureKind> {
+    body.codes.iter().find_map(|code| match code.as_str() {
+        "invalid_request_error" | "invalid_request" | "BadRequestError" => Some(InvalidRequest),
+        "not_found_error" | "not_found" | "NotFoundError" => Some(ModelNotFound),
+        _ => None,
+    })
 }
 
 fn by_phrase(status: u16, body: &ErrorBody) -> Option<FailureKind> {
@@ -289,8 +335,8 @@ pub fn in_band_error(body: &ErrorBody, asked: &Asked<'_>) -> ProviderError {
     let status = body.status.filter(|status| *status >= 400);
     let kind = match status {
         Some(status) => kind(status, &headers, body, asked),
-        // Without a status the text is read as that of a failing server.
-        None => by_code(body).or_else(|| by_phrase(500, body)).unwrap_or(Server),
+        // Without a status the text is read as that of a failing server, unless the class says who is at fault.
+        None => by_code(body).or_else(|| by_phrase(500, body)).or_else(|| by_class(body)).unwrap_or(Server),
     };
     let mut error = ProviderError::new(kind, message(status.unwrap_or(200), body, asked.key));
     if let Some(status) = status {

@@ -213,12 +213,31 @@ fn schemas_and_parameters() {
     for (status, body, expected) in table {
         assert_eq!(kind(status, &body), expected, "{status} {body}");
     }
+    let image = openai("image input is not supported - hint: none", "server_error", "", "");
+    assert_eq!((kind(500, &image), kind(501, &image)), (Unsupported, Unsupported));
+    assert_eq!(kind(501, &openai("no", "not_supported_error", "", "")), Unsupported);
     // Without a schema in the request, a complaint about one is about something else.
     let asked = Asked::new(false, OPTIONAL, None);
     assert_eq!(
         error(400, &[], r#"{"error":"Invalid schema for function 'f'"}"#, &asked).kind(),
         InvalidRequest
     );
+}
+
+#[test]
+fn a_server_may_have_its_own_meaning_of_a_status() {
+    let own = [(403, ContextTooLong), (403, Server), (418, Overloaded)];
+    let asked = Asked::default().with_statuses(&own);
+    let table = [
+        (403, "{}".to_owned(), ContextTooLong),
+        (418, "{}".to_owned(), Overloaded),
+        (404, "{}".to_owned(), ModelNotFound),
+        (403, openai("no", "", "permission_denied", ""), Permission),
+        (403, openai("your organization has been disabled", "", "", ""), Permission),
+    ];
+    for (status, body, expected) in table {
+        assert_eq!(error(status, &[], &body, &asked).kind(), expected, "{status} {body}");
+    }
 }
 
 #[test]
@@ -245,6 +264,9 @@ fn an_error_inside_a_success_is_read_by_its_own_code() {
         (r#"{"error":"something"}"#, Server, None),
         (r#"{"error":{"code":200,"message":"odd"}}"#, Server, None),
         (r#"{"error":{"code":"insufficient_quota"}}"#, QuotaExhausted, None),
+        (r#"{"error":{"type":"invalid_request_error","message":"no"}}"#, InvalidRequest, None),
+        (r#"{"error":{"type":"invalid_request_error","message":"context window"}}"#, ContextTooLong, None),
+        (r#"{"error":{"type":"NotFoundError","message":"no"}}"#, ModelNotFound, None),
     ];
     for (body, kind, status) in table {
         let error = recognise::in_band_error(&ErrorBody::read(body.as_bytes()), &Asked::default());

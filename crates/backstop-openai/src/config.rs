@@ -2,18 +2,22 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use backstop_core::{ConfigError, CredentialId, Target};
+use backstop_core::{ConfigError, CredentialId, FailureKind, Target};
 use backstop_http::{
     ApiKey, BaseUrl, ClientOptions, HttpClient,
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
     process_env,
 };
+use serde_json::Value;
 
-use crate::models::{self, ModelTraits, TokenLimit};
+use crate::{
+    api::Api,
+    models::{self, ModelTraits},
+    preset::Preset,
+    server::{Own, Server},
+};
 
-const OFFICIAL: &str = "https://api.openai.com/v1";
-
-/// OpenAI, or a server that speaks its Chat Completions. Cloning is cheap; clones share their connections.
+/// OpenAI, or a server that speaks its API. Cloning is cheap; clones share their connections.
 ///
 /// ```
 /// use backstop_openai::OpenAi;
@@ -21,23 +25,32 @@ const OFFICIAL: &str = "https://api.openai.com/v1";
 /// let openai = OpenAi::new("sk-0123456789")?;
 /// let target = openai.model("gpt-4o");
 ///
-/// // A compatible server, here one without a key.
-/// let local = OpenAi::builder().name("vllm").base_url("http://localhost:8000/v1").build()?;
+/// // Another vendor, and a compatible server of your own without a key.
+/// let groq = OpenAi::groq().api_key("gsk-0123456789").build()?;
+/// let local = OpenAi::builder().name("local").base_url("http://localhost:8000/v1").build()?;
 /// # Ok::<(), backstop_core::ConfigError>(())
 /// ```
 #[derive(Clone)]
 pub struct OpenAi(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) name: Cow<'static, str>,
+    pub(crate) api: Api,
+    pub(crate) server: Server,
     pub(crate) base: BaseUrl,
     pub(crate) http: HttpClient,
     pub(crate) key: Option<ApiKey>,
     pub(crate) headers: HeaderMap,
-    pub(crate) stream_usage: bool,
     instance: String,
+    developer_role: bool,
     base_traits: ModelTraits,
-    rules: Vec<(String, ModelTraits)>,
+    rules: Vec<(String, Rule)>,
+}
+
+/// What is said about models whose names begin alike.
+#[derive(Clone, Debug)]
+enum Rule {
+    Traits(ModelTraits),
+    Like(String),
 }
 
 impl OpenAi {
@@ -55,7 +68,7 @@ impl OpenAi {
     /// # Errors
     /// `OPENAI_API_KEY` is not set, or one of them cannot work.
     pub fn from_env() -> Result<Self, ConfigError> {
-        Self::from_env_with(process_env)
+        Self::builder().from_env()
     }
 
     /// The same with another environment: `env` looks a variable up.
@@ -63,7 +76,7 @@ impl OpenAi {
     /// # Errors
     /// As [`from_env`](Self::from_env).
     pub fn from_env_with(env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        Self::builder().env(env)?.build()
+        Self::builder().from_env_with(env)
     }
 
     /// All settings.
@@ -78,7 +91,12 @@ impl OpenAi {
 
     pub(crate) fn traits(&self, model: &str) -> ModelTraits {
         let own = self.0.rules.iter().rev().find(|(prefix, _)| models::belongs(model, prefix));
-        own.map_or_else(|| models::traits_of(model, self.0.base_traits), |(_, traits)| *traits)
+        let known = match own {
+            Some((_, Rule::Traits(traits))) => return *traits,
+            Some((_, Rule::Like(known))) => known,
+            None => model,
+        };
+        models::traits_of(known, self.0.base_traits, self.0.developer_role)
     }
 
     pub(crate) fn instance_name(&self) -> &str {
@@ -93,7 +111,7 @@ impl OpenAi {
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAi")
-            .field("name", &self.0.name)
+            .field("name", &self.0.server.name)
             .field("base_url", &self.0.base)
             .finish_non_exhaustive()
     }
@@ -114,56 +132,60 @@ pub enum Auth {
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`base_url`](Self::base_url) | `https://api.openai.com/v1` |
-/// | [`api_key`](Self::api_key) | none; needed for the default base URL only |
-/// | [`name`](Self::name) | `openai` |
+/// | [`preset`](Self::preset) | [`Preset::OPENAI`]; with a base URL of another server, [`Preset::COMPATIBLE`] |
+/// | [`api`](Self::api) | [`Api::Chat`] |
 /// | [`client`](Self::client) | see [`ClientOptions`] |
-/// | [`default_traits`](Self::default_traits) | `max_completion_tokens` at OpenAI, `max_tokens` at other base URLs |
-/// | [`stream_usage`](Self::stream_usage) | on |
-#[derive(Clone, Debug)]
+/// | all others | the preset's |
+#[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct OpenAiBuilder {
-    name: Cow<'static, str>,
+    preset: Option<Preset>,
+    api: Api,
+    name: Option<Cow<'static, str>>,
     base_url: Option<String>,
+    api_version: Option<String>,
     key: Option<Result<ApiKey, Arc<ConfigError>>>,
-    auth: Auth,
+    auth: Option<Auth>,
     organization: Option<String>,
     project: Option<String>,
     http: Option<HttpClient>,
     options: ClientOptions,
     base_traits: Option<ModelTraits>,
-    rules: Vec<(String, ModelTraits)>,
-    stream_usage: bool,
+    rules: Vec<(String, Rule)>,
+    own: Own,
 }
 
-impl Default for OpenAiBuilder {
-    fn default() -> Self {
-        Self {
-            name: Cow::Borrowed("openai"),
-            base_url: None,
-            key: None,
-            auth: Auth::Bearer,
-            organization: None,
-            project: None,
-            http: None,
-            options: ClientOptions::new(),
-            base_traits: None,
-            rules: Vec::new(),
-            stream_usage: true,
-        }
-    }
-}
-
+/// Which server, and how it is reached.
 impl OpenAiBuilder {
-    /// The name in reports and metrics, for telling servers apart.
-    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
+    /// In what the server differs. [`OpenAi::groq`] and the like set it; other settings come before it, whether they
+    /// were made earlier or later.
+    pub fn preset(mut self, preset: Preset) -> Self {
+        self.preset = Some(preset);
         self
     }
 
-    /// Where the API is; `/chat/completions` at its end is left out. A URL without a path gets `/v1`; a query in it is kept.
+    /// Which of OpenAI's APIs is spoken. Default Chat Completions, the one that compatible servers have.
+    pub fn api(mut self, api: Api) -> Self {
+        self.api = api;
+        self
+    }
+
+    /// The name in reports and metrics, for telling servers apart.
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Where the API is; `/chat/completions` or `/responses` at its end is left out. A URL without a path gets the
+    /// preset's, mostly `/v1`; a query in it is kept.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
+        self
+    }
+
+    /// Adds `api-version=…` to every URL, for Azure's deployments.
+    pub fn api_version(mut self, version: impl Into<String>) -> Self {
+        self.api_version = Some(version.into());
         self
     }
 
@@ -175,7 +197,7 @@ impl OpenAiBuilder {
 
     /// In which header the key is sent.
     pub fn auth(mut self, auth: Auth) -> Self {
-        self.auth = auth;
+        self.auth = Some(auth);
         self
     }
 
@@ -202,7 +224,10 @@ impl OpenAiBuilder {
         self.http = Some(client);
         self
     }
+}
 
+/// How it is asked, and what its answers mean.
+impl OpenAiBuilder {
     /// How models are asked that nothing is known about.
     pub fn default_traits(mut self, traits: ModelTraits) -> Self {
         self.base_traits = Some(traits);
@@ -212,24 +237,84 @@ impl OpenAiBuilder {
     /// How models are asked whose names begin with `prefix`. The last rule that fits counts, before all that
     /// this adapter knows.
     pub fn model_traits(mut self, prefix: impl Into<String>, traits: ModelTraits) -> Self {
-        self.rules.push((prefix.into(), traits));
+        self.rules.push((prefix.into(), Rule::Traits(traits)));
+        self
+    }
+
+    /// Asks models whose names begin with `prefix` as it asks `known`: for deployments and aliases whose names do not
+    /// say what stands behind them.
+    ///
+    /// ```
+    /// use backstop_core::Provider;
+    /// use backstop_openai::OpenAi;
+    ///
+    /// let azure = OpenAi::azure("https://acme.openai.azure.com")
+    ///     .api_key("0123456789abcdef")
+    ///     .model_like("invoices-prod", "gpt-5.2")
+    ///     .build()?;
+    /// assert_eq!(azure.capabilities("invoices-prod").context_window, Some(400_000));
+    /// # Ok::<(), backstop_core::ConfigError>(())
+    /// ```
+    pub fn model_like(mut self, prefix: impl Into<String>, known: impl Into<String>) -> Self {
+        self.rules.push((prefix.into(), Rule::Like(known.into())));
         self
     }
 
     /// Whether streams are asked for token counts. Some compatible servers reject the question.
     pub fn stream_usage(mut self, yes: bool) -> Self {
-        self.stream_usage = yes;
+        self.own.stream_usage = Some(yes);
         self
     }
 
-    /// Takes key, base URL, organisation and project from an environment.
-    fn env(mut self, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        self.key = Some(Ok(ApiKey::from_env_with("OPENAI_API_KEY", &env)?));
+    /// A parameter that the server does not take, by OpenAI's name for it. Where a request has it, it is left out and
+    /// noted.
+    pub fn leave_out(mut self, param: impl Into<Cow<'static, str>>) -> Self {
+        self.own.lacks.push(param.into());
+        self
+    }
+
+    /// A field that the body of every request has, unless the request sets it.
+    pub fn body_field(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        self.own.body.push((name.into(), value.into()));
+        self
+    }
+
+    /// What a status means at this server where neither a code nor a text says what happened.
+    pub fn status_means(mut self, status: u16, kind: FailureKind) -> Self {
+        self.own.statuses.push((status, kind));
+        self
+    }
+}
+
+/// Building.
+impl OpenAiBuilder {
+    /// Builds the provider with what the environment says: the preset's variables for the key and the base URL, and
+    /// for OpenAI `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`. What has been set here comes before it.
+    ///
+    /// # Errors
+    /// The key is needed and not set, or a setting cannot work.
+    pub fn from_env(self) -> Result<OpenAi, ConfigError> {
+        self.from_env_with(process_env)
+    }
+
+    /// The same with another environment: `env` looks a variable up.
+    ///
+    /// # Errors
+    /// As [`from_env`](Self::from_env).
+    pub fn from_env_with(mut self, env: impl Fn(&str) -> Option<String>) -> Result<OpenAi, ConfigError> {
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        self.base_url = set("OPENAI_BASE_URL");
-        self.organization = set("OPENAI_ORG_ID");
-        self.project = set("OPENAI_PROJECT_ID");
-        Ok(self)
+        let preset = self.preset.unwrap_or(Preset::OPENAI);
+        if let (None, Some(variable)) = (&self.key, preset.key_variable) {
+            if preset.key_required || set(variable).is_some() {
+                self.key = Some(Ok(ApiKey::from_env_with(variable, &env)?));
+            }
+        }
+        self.base_url = self.base_url.or_else(|| preset.base_url_variable.and_then(set));
+        if self.preset.is_none() {
+            self.organization = self.organization.or_else(|| set("OPENAI_ORG_ID"));
+            self.project = self.project.or_else(|| set("OPENAI_PROJECT_ID"));
+        }
+        self.build()
     }
 
     /// Builds the provider.
@@ -237,52 +322,76 @@ impl OpenAiBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<OpenAi, ConfigError> {
-        let official = self.base_url.is_none();
-        let base = BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?;
-        let base = base.without_endpoint(&["chat", "completions"]).with_default_path(&["v1"]);
+        let foreign = if self.base_url.is_some() { Preset::COMPATIBLE } else { Preset::OPENAI };
+        let preset = self.preset.unwrap_or(foreign);
+        let base = self.base(&preset)?;
         let key = self.key.transpose().map_err(|error| {
             Arc::try_unwrap(error).unwrap_or_else(|error| ConfigError::setting("api_key", error.to_string()))
         })?;
-        if official && key.is_none() {
-            return Err(ConfigError::setting(
-                "api_key",
-                "is missing: pass a key, or set OPENAI_API_KEY and use `from_env`",
-            ));
+        if preset.key_required && key.is_none() {
+            let variable = preset.key_variable.unwrap_or("the vendor's variable");
+            let why = format!("is missing: pass a key, or set {variable} and use `from_env`");
+            return Err(ConfigError::setting("api_key", why));
         }
-        if self.name.is_empty() {
+        let name = self.name.unwrap_or(Cow::Borrowed(preset.name));
+        if name.is_empty() {
             return Err(ConfigError::setting("name", "is empty; reports need a name"));
         }
+        let by_preset =
+            || preset.key_header.map_or(Auth::Bearer, |header| Auth::Header(Cow::Borrowed(header)));
         let mut headers = HeaderMap::new();
         if let Some(key) = &key {
-            match &self.auth {
+            match self.auth.unwrap_or_else(by_preset) {
                 Auth::Bearer => headers.insert(AUTHORIZATION, key.header("Bearer ")?),
-                Auth::Header(name) => headers.insert(header_name(name)?, key.header("")?),
+                Auth::Header(name) => headers.insert(header_name(&name)?, key.header("")?),
             };
         }
-        for (setting, header, value) in [
-            ("organization", "openai-organization", self.organization),
-            ("project", "openai-project", self.project),
-        ] {
-            if let Some(value) = value {
-                let value = HeaderValue::from_str(&value)
-                    .map_err(|_| ConfigError::setting(setting, "cannot be sent in a header"))?;
-                headers.insert(header, value);
-            }
-        }
-        let http = self.http.map_or_else(|| self.options.build(), Ok)?;
-        let limit = if official { TokenLimit::MaxCompletionTokens } else { TokenLimit::MaxTokens };
+        add_account(&mut headers, self.organization, self.project)?;
         Ok(OpenAi(Arc::new(Inner {
-            instance: format!("{} {base}", self.name),
-            name: self.name,
+            api: self.api,
+            instance: format!("{name} {base}"),
+            server: Server::new(name, &preset, self.own),
             base,
-            http,
+            http: self.http.map_or_else(|| self.options.build(), Ok)?,
             key,
             headers,
-            stream_usage: self.stream_usage,
-            base_traits: self.base_traits.unwrap_or(ModelTraits::new(limit)),
+            developer_role: preset.developer_role,
+            base_traits: self.base_traits.unwrap_or(preset.traits),
             rules: self.rules,
         })))
     }
+
+    fn base(&self, preset: &Preset) -> Result<BaseUrl, ConfigError> {
+        let url = self.base_url.as_deref().or(preset.base_url).ok_or_else(|| {
+            let why = format!("is missing: {} has no address of its own", preset.name);
+            ConfigError::setting("base_url", why)
+        })?;
+        let base = [Api::Chat, Api::Responses]
+            .iter()
+            .fold(BaseUrl::parse(url)?, |base, api| base.without_endpoint(api.path()))
+            .with_default_path(preset.default_path);
+        Ok(match &self.api_version {
+            Some(version) => base.with_query("api-version", version),
+            None => base,
+        })
+    }
+}
+
+fn add_account(
+    headers: &mut HeaderMap,
+    organization: Option<String>,
+    project: Option<String>,
+) -> Result<(), ConfigError> {
+    for (setting, header, value) in
+        [("organization", "openai-organization", organization), ("project", "openai-project", project)]
+    {
+        if let Some(value) = value {
+            let value = HeaderValue::from_str(&value)
+                .map_err(|_| ConfigError::setting(setting, "cannot be sent in a header"))?;
+            headers.insert(header, value);
+        }
+    }
+    Ok(())
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ConfigError> {

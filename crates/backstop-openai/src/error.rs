@@ -7,9 +7,10 @@ use backstop_http::{
     ErrorBody, Reply,
     recognise::{self, Asked},
 };
+use serde_json::{Value, json};
 
-/// Groq's code for an answer of the model that its own JSON check refused.
-const REFUSED_OUTPUT: &str = "json_validate_failed";
+/// Groq's codes for an answer of the model that its own check of JSON, or of tool calls, refused.
+const REFUSED_OUTPUT: &[&str] = &["json_validate_failed", "tool_use_failed"];
 
 /// Reads an error response.
 ///
@@ -18,11 +19,22 @@ const REFUSED_OUTPUT: &str = "json_validate_failed";
 pub(crate) fn read(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> Result<Response, ProviderError> {
     if reply.status == 400 {
         let body = ErrorBody::read(&reply.body);
-        if let (Some(REFUSED_OUTPUT), Some(text)) = (body.code.as_deref(), body.failed_generation) {
+        let refused = body.codes.iter().any(|code| REFUSED_OUTPUT.contains(&code.as_str()));
+        if let (true, Some(text)) = (refused, body.failed_generation) {
             let mut response = Response::new(text).with_finish(FinishKind::Unknown);
             response.request_id = reply.request_id.clone();
-            return Ok(response.with_note("the server's own JSON check refused this text"));
+            return Ok(response.with_note("the server's own check refused this text"));
         }
     }
     Err(recognise::http_error(reply, asked, now))
+}
+
+/// Whether the `error` of a success is one: `null`, `false` and `""` are none.
+pub(crate) fn is_error(error: &Value) -> bool {
+    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
+}
+
+/// The failure that the `error` of a success is.
+pub(crate) fn in_band(error: Value, asked: &Asked<'_>) -> ProviderError {
+    recognise::in_band_error(&ErrorBody::from_value(&json!({ "error": error })), asked)
 }

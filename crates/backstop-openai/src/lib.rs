@@ -1,12 +1,13 @@
-//! OpenAI Chat Completions and compatible servers for backstop.
+//! OpenAI (Chat Completions and Responses) and compatible servers for backstop.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `config` | [`OpenAi`] and [`OpenAiBuilder`]: key, base URL, HTTP client |
+//! | `preset`, `server` | [`Preset`]: in what other vendors and servers differ, as data |
 //! | `models` | [`ModelTraits`]: which parameters a model takes, by name |
-//! | `request` | from an attempt to JSON |
-//! | `response`, `stream` | from JSON or server-sent events to an answer |
-//! | `error` | from an error response to a kind of failure |
+//! | `chat`, `responses` | `request`, `response` and `stream` of the two APIs ([`Api`]) |
+//! | `request`, `stream`, `error` | what the two have in common |
+//! | `format`, `params`, `tool_ids`, `media` | parts of a request: how the answer is held to JSON, optional parameters, … |
 //! | `provider` | one attempt, made of these |
 //!
 //! ```no_run
@@ -16,7 +17,8 @@
 //!
 //! let chain = Chain::builder()
 //!     .target(OpenAi::from_env()?.model("gpt-4o"))
-//!     .target(OpenAi::builder().name("local").base_url("http://localhost:8000/v1").build()?.model("qwen3"))
+//!     .target(OpenAi::groq().from_env()?.model("openai/gpt-oss-120b"))
+//!     .target(OpenAi::vllm().build()?.model("qwen3"))
 //!     .build()?;
 //! println!("{}", chain.complete("Name a colour.").await?.value);
 //! # Ok(()) }
@@ -26,16 +28,27 @@
 //! prompt where the server knows no schemas; see [`backstop_http::schema`]. What a model does not take is left out and
 //! noted in [`Response::notes`](backstop_core::Response::notes).
 
+mod api;
+mod chat;
 mod config;
 mod error;
+mod format;
+mod json;
+mod media;
 mod models;
 mod options;
+mod params;
+mod preset;
 mod provider;
 mod request;
-mod response;
+mod responses;
+mod server;
 mod stream;
+mod tool_ids;
 
+pub use api::Api;
 pub use backstop_http::{ClientOptions, HttpClient};
 pub use config::{Auth, OpenAi, OpenAiBuilder};
 pub use models::{ModelTraits, SystemRole, TokenLimit};
-pub use options::OpenAiOptions;
+pub use options::{OpenAiOptions, OpenRouterOptions};
+pub use preset::{Preset, Route, Schemas, ToolIds};

@@ -47,6 +47,10 @@ pub struct ModelTraits {
     /// Wants the turns of user and assistant to alternate, as the chat templates of many open models do. Messages of
     /// one role in a row are joined then, with a blank line between their texts.
     pub joined_turns: bool,
+    /// Takes JSON mode (`json_object`). Where it does not, the prompt alone asks for JSON.
+    pub json_object: bool,
+    /// A schema that the server enforces goes into the prompt as well, because the server does not show it to the model.
+    pub schema_in_prompt: bool,
     /// What it can do.
     pub capabilities: Capabilities,
 }
@@ -61,6 +65,8 @@ impl ModelTraits {
             sampling: true,
             stop: true,
             joined_turns: false,
+            json_object: true,
+            schema_in_prompt: false,
             capabilities: Capabilities::unknown(),
         }
     }
@@ -90,6 +96,20 @@ impl ModelTraits {
     #[must_use]
     pub const fn joined_turns(mut self, yes: bool) -> Self {
         self.joined_turns = yes;
+        self
+    }
+
+    /// Sets whether it takes JSON mode.
+    #[must_use]
+    pub const fn json_object(mut self, yes: bool) -> Self {
+        self.json_object = yes;
+        self
+    }
+
+    /// Sets whether a schema that the server enforces goes into the prompt as well.
+    #[must_use]
+    pub const fn schema_in_prompt(mut self, yes: bool) -> Self {
+        self.schema_in_prompt = yes;
         self
     }
 
@@ -142,8 +162,8 @@ const FAMILIES: &[Family] = {
     ]
 };
 
-/// What is known about `model`, `base` for what is not.
-pub(crate) fn traits_of(model: &str, base: ModelTraits) -> ModelTraits {
+/// What is known about `model`, `base` for what is not. `developer`: the server knows that role.
+pub(crate) fn traits_of(model: &str, base: ModelTraits, developer: bool) -> ModelTraits {
     // Aggregators put a vendor before the name, fine-tuned models a marker.
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("ft:").unwrap_or(name);
@@ -157,10 +177,10 @@ pub(crate) fn traits_of(model: &str, base: ModelTraits) -> ModelTraits {
         .with_context_window(family.window)
         .with_max_output_tokens(family.output);
     let known = base.capabilities(base.capabilities.overlaid(capabilities));
-    if family.reasoning {
-        known.sampling(false).stop(false).system_role(SystemRole::Developer)
-    } else {
-        known
+    match (family.reasoning, developer) {
+        (true, true) => known.sampling(false).stop(false).system_role(SystemRole::Developer),
+        (true, false) => known.sampling(false).stop(false),
+        (false, _) => known,
     }
 }
 
@@ -190,20 +210,30 @@ mod tests {
             ("o3", Some(200_000), false),
             ("o3-mini", Some(200_000), false),
             ("o300", None, true),
+            ("openai/gpt-4o:nitro", Some(128_000), true),
+            ("openai/o3-mini:online", Some(200_000), false),
             ("llama3:8b", None, true),
             ("", None, true),
         ];
         for (name, window, sampling) in table {
-            let traits = traits_of(name, BASE);
+            let traits = traits_of(name, BASE, true);
             assert_eq!((traits.capabilities.context_window, traits.sampling), (*window, *sampling), "{name}");
         }
+    }
+
+    #[test]
+    fn only_servers_that_know_developers_are_sent_one() {
+        let role = |model, developer| traits_of(model, BASE, developer).system_role;
+        assert_eq!(role("o3", true), SystemRole::Developer);
+        assert_eq!(role("o3", false), SystemRole::System);
+        assert_eq!(role("gpt-4o", true), SystemRole::System);
     }
 
     #[test]
     fn what_the_base_knows_stays_where_the_family_says_nothing() {
         let base =
             ModelTraits::new(TokenLimit::MaxTokens).capabilities(Capabilities::unknown().with_images(false));
-        let traits = traits_of("gpt-4o", base);
+        let traits = traits_of("gpt-4o", base, true);
         assert_eq!((traits.token_limit, traits.capabilities.images), (TokenLimit::MaxTokens, Some(false)));
     }
 }

@@ -4,24 +4,26 @@ use std::{borrow::Cow, time::SystemTime};
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response,
+    Attempt, Capabilities, ChunkStream, CredentialId, Progress, Provider, ProviderError, Response, chunk,
 };
-use backstop_http::{
-    Post, Reply,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-    recognise::Asked,
-};
+use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
 use crate::{
-    OpenAi, error,
-    request::{self, Format, OPTIONAL, Rendered, StreamUsage},
-    response, stream,
+    OpenAi,
+    api::Api,
+    chat, error,
+    format::Format,
+    params::OPTIONAL,
+    preset::Route,
+    request::{self, Rendered},
+    responses,
+    stream::Reader,
 };
 
 #[async_trait]
 impl Provider for OpenAi {
     fn name(&self) -> &str {
-        &self.0.name
+        &self.0.server.name
     }
 
     fn instance(&self) -> Cow<'_, str> {
@@ -37,7 +39,7 @@ impl Provider for OpenAi {
     }
 
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
-        let Rendered { body, format, notes } = request::render(attempt, &self.traits(attempt.model), None)?;
+        let Rendered { body, format, notes } = self.render(attempt, false)?;
         let reply = self.0.http.send(self.post(attempt, body)?, &attempt.progress).await?;
         let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
@@ -47,64 +49,58 @@ impl Provider for OpenAi {
     }
 
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
-        let usage = if self.0.stream_usage { StreamUsage::Asked } else { StreamUsage::NotAsked };
-        let Rendered { body, format, notes } =
-            request::render(attempt, &self.traits(attempt.model), Some(usage))?;
+        let Rendered { body, format, notes } = self.render(attempt, true)?;
         let opened = self.0.http.open(self.post(attempt, body)?, &attempt.progress).await?;
-        if opened.is_success() && !is_json(&opened.headers) {
-            return Ok(stream::chunks(
-                opened,
-                attempt.progress.clone(),
-                format.is_sent(),
-                self.0.key.clone(),
-            ));
+        if opened.is_stream() {
+            let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
+            let reader = self.reader(id, progress, &format).with_answer(format.restorer());
+            return Ok(streaming::chunks(opened, reader));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;
-        Ok(stream::whole(finished(response, &format, notes)))
+        Ok(chunk::whole(finished(response, &format, notes)))
     }
 }
 
 impl OpenAi {
+    fn render(&self, attempt: &Attempt<'_>, streaming: bool) -> Result<Rendered, ProviderError> {
+        request::render(attempt, &self.traits(attempt.model), &self.0.server, self.0.api, streaming)
+    }
+
     fn post(&self, attempt: &Attempt<'_>, body: Vec<u8>) -> Result<Post, ProviderError> {
-        let mut headers = self.0.headers.clone();
-        for (name, value) in &attempt.request.extra_headers {
-            let (Ok(name), Ok(mut value)) =
-                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
-            else {
-                let message = format!("the extra header {name:?} cannot be sent: not a header name or value");
-                return Err(ProviderError::new(FailureKind::InvalidRequest, message));
-            };
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-        Ok(Post::new(self.0.base.join(&["chat", "completions"]), body).with_headers(headers))
+        let mut path = match (self.0.server.route, self.0.api) {
+            (Route::Deployments, Api::Chat) => vec!["deployments", attempt.model],
+            _ => Vec::new(),
+        };
+        path.extend(self.0.api.path());
+        Post::new(self.0.base.join(&path), body)
+            .with_headers(self.0.headers.clone())
+            .with_extra_headers(attempt)
+    }
+
+    fn reader(&self, request_id: Option<String>, progress: Progress, format: &Format) -> Reader {
+        Reader::new(self.0.api, request_id, progress, format.refusable(), self.0.key.clone())
     }
 
     fn read(&self, reply: &Reply, attempt: &Attempt<'_>, format: &Format) -> Result<Response, ProviderError> {
-        let asked = Asked::new(format.is_sent(), OPTIONAL, self.0.key.as_ref());
-        match reply.status {
-            200..=299 if is_events(&reply.headers) => stream::collect(reply, &asked),
-            200..=299 => response::read(reply, attempt.request.keep_raw, &asked),
+        let server = &self.0.server;
+        let asked =
+            Asked::new(format.refusable(), OPTIONAL, self.0.key.as_ref()).with_statuses(&server.statuses);
+        let keep_raw = attempt.request.keep_raw;
+        match (reply.status, self.0.api) {
+            (200..=299, _) if reply.is_events() => {
+                let (id, progress) = (reply.request_id.clone(), Progress::default());
+                streaming::collect(reply, self.reader(id, progress, format))
+            }
+            (200..=299, Api::Chat) => chat::response::read(reply, keep_raw, &asked),
+            (200..=299, Api::Responses) => responses::response::read(reply, keep_raw, &asked),
             _ => error::read(reply, &asked, SystemTime::now()),
         }
     }
 }
 
-fn finished(mut response: Response, format: &Format, notes: Vec<String>) -> Response {
-    response.text = format.restore(std::mem::take(&mut response.text));
+fn finished(response: Response, format: &Format, notes: Vec<String>) -> Response {
+    let mut response = format.restore(response);
     response.notes.extend(notes.into_iter().map(Cow::Owned));
     response
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    media_type(headers).is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
-}
-
-fn is_events(headers: &HeaderMap) -> bool {
-    media_type(headers).is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream"))
-}
-
-fn media_type(headers: &HeaderMap) -> Option<&str> {
-    headers.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next().map(str::trim)
 }

@@ -1,43 +1,27 @@
-//! From an attempt to the JSON of Chat Completions.
+//! From an attempt to the bytes that are sent: what both APIs have in common.
 //!
 //! Everything is serialised from borrowed parts straight into the bytes that are sent: the prompt is copied once,
 //! however large it is.
 
-mod format;
-mod messages;
+use std::borrow::Cow;
 
-use backstop_core::{Attempt, FailureKind, ProviderError, Request, Tool, ToolChoice};
-use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Value, json};
-
-pub(crate) use format::Format;
-use messages::Messages;
+use backstop_core::{
+    Attempt, FailureKind, Message, Part, ProviderError, ProviderOptions, Request, Role, ToolChoice,
+};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
-    models::{ModelTraits, TokenLimit},
-    options::OpenAiOptions,
+    api::Api,
+    chat::request::Chat,
+    format::{self, Form, Format},
+    media,
+    models::ModelTraits,
+    options::{OpenAiOptions, OpenRouterOptions},
+    params::Params,
+    responses::request::Respond,
+    server::Server,
 };
-
-/// Parameters without which a request is still the same request.
-pub(crate) const OPTIONAL: &[&str] = &[
-    "frequency_penalty",
-    "max_completion_tokens",
-    "max_tokens",
-    "metadata",
-    "parallel_tool_calls",
-    "presence_penalty",
-    "prompt_cache_key",
-    "reasoning_effort",
-    "safety_identifier",
-    "seed",
-    "service_tier",
-    "stop",
-    "store",
-    "stream_options",
-    "temperature",
-    "top_p",
-    "verbosity",
-];
 
 /// A request that is ready to be sent.
 pub(crate) struct Rendered {
@@ -48,180 +32,121 @@ pub(crate) struct Rendered {
     pub(crate) notes: Vec<String>,
 }
 
+/// All that a request is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) attempt: &'a Attempt<'a>,
+    pub(crate) traits: &'a ModelTraits,
+    pub(crate) server: &'a Server,
+    pub(crate) options: &'a OpenAiOptions,
+    pub(crate) routing: Option<OpenRouterOptions>,
+    pub(crate) format: &'a Format,
+    pub(crate) params: Params<'a>,
+    pub(crate) streaming: bool,
+}
+
 /// Renders an attempt.
 pub(crate) fn render(
     attempt: &Attempt<'_>,
     traits: &ModelTraits,
-    streaming: Option<StreamUsage>,
+    server: &Server,
+    api: Api,
+    streaming: bool,
 ) -> Result<Rendered, ProviderError> {
-    messages::check(attempt)?;
-    let options: OpenAiOptions = attempt
+    let options: OpenAiOptions = options_of(attempt)?.unwrap_or_default();
+    let routing = if server.routing { options_of(attempt)? } else { None };
+    let mut notes = Vec::new();
+    let format = format::choose(attempt, traits, server.schemas, streaming, &mut notes);
+    let params = Params::gather(attempt, &options, traits, server, api, &mut notes);
+    let parts =
+        Parts { attempt, traits, server, options: &options, routing, format: &format, params, streaming };
+    let mut body = Vec::with_capacity(media::room(attempt));
+    let written = match api {
+        Api::Chat => serde_json::to_writer(&mut body, &Chat::new(&parts)?),
+        Api::Responses => serde_json::to_writer(&mut body, &Respond(&parts)),
+    };
+    written.map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
+    Ok(Rendered { body, format, notes })
+}
+
+fn options_of<O: ProviderOptions>(attempt: &Attempt<'_>) -> Result<Option<O>, ProviderError> {
+    attempt
         .request
         .options_of()
-        .map_err(|error| invalid(format!("the options for `openai` cannot be read: {error}")))?
-        .unwrap_or_default();
-    let mut notes = Vec::new();
-    let format = format::choose(attempt, traits, streaming.is_some(), &mut notes);
-    // With reasoning switched off, a reasoning model samples like any other.
-    let sampling = traits.sampling || options.reasoning_effort.as_deref() == Some("none");
-    let chat = Chat { attempt, traits, options: &options, format: &format, streaming, sampling };
-    chat.note_omissions(&mut notes);
-    let mut body = Vec::with_capacity(messages::room(attempt));
-    serde_json::to_writer(&mut body, &chat)
-        .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
-    Ok(Rendered { body, format, notes })
+        .map_err(|error| invalid(format!("the options for `{}` cannot be read: {error}", O::PROVIDER)))
 }
 
 fn invalid(message: String) -> ProviderError {
     ProviderError::new(FailureKind::InvalidRequest, message)
 }
 
-/// Whether a stream is asked for its token counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StreamUsage {
-    Asked,
-    NotAsked,
-}
-
-struct Chat<'a> {
-    attempt: &'a Attempt<'a>,
-    traits: &'a ModelTraits,
-    options: &'a OpenAiOptions,
-    format: &'a Format,
-    streaming: Option<StreamUsage>,
-    sampling: bool,
-}
-
-impl Chat<'_> {
-    fn request(&self) -> &Request {
+impl<'a> Parts<'a> {
+    pub(crate) fn request(&self) -> &'a Request {
         self.attempt.request
     }
 
-    fn note_omissions(&self, notes: &mut Vec<String>) {
-        let request = self.request();
-        let left_out = [
-            ("temperature", request.temperature.is_some() && !self.sampling),
-            ("top_p", request.top_p.is_some() && !self.sampling),
-            ("stop", !request.stop.is_empty() && !self.traits.stop),
-        ];
-        for (name, _) in left_out.iter().filter(|(_, left_out)| *left_out) {
-            notes.push(format!("`{name}` was left out: {} does not take it", self.attempt.model));
-        }
-    }
-}
-
-impl Serialize for Chat<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let request = self.request();
-        let mut fields = Fields { map: serializer.serialize_map(None)?, attempt: self.attempt };
-        fields.put("model", self.attempt.model)?;
-        fields
-            .put("messages", &Messages { attempt: self.attempt, traits: self.traits, format: self.format })?;
-        let limit = match self.traits.token_limit {
-            TokenLimit::MaxCompletionTokens => "max_completion_tokens",
-            TokenLimit::MaxTokens => "max_tokens",
-        };
-        fields.maybe(limit, self.attempt.max_tokens())?;
-        fields.maybe("temperature", request.temperature.filter(|_| self.sampling))?;
-        fields.maybe("top_p", request.top_p.filter(|_| self.sampling))?;
-        fields.maybe("stop", Some(&request.stop).filter(|stop| !stop.is_empty() && self.traits.stop))?;
-        fields.maybe("seed", request.seed)?;
-        fields.maybe("response_format", self.format.wire())?;
-        self.tools(&mut fields)?;
-        self.extras(&mut fields)?;
-        if let Some(usage) = self.streaming {
-            fields.put("stream", &true)?;
-            if usage == StreamUsage::Asked {
-                fields.put("stream_options", &json!({ "include_usage": true }))?;
-            }
-        }
-        for (key, value) in &request.extra_body {
-            fields.map.serialize_entry(key, value)?;
-        }
-        fields.map.end()
-    }
-}
-
-impl Chat<'_> {
-    fn tools<M: SerializeMap>(&self, fields: &mut Fields<'_, M>) -> Result<(), M::Error> {
-        let request = self.request();
-        if request.tools.is_empty() {
-            return Ok(());
-        }
-        let tools: Vec<WireTool<'_>> = request.tools.iter().map(WireTool::from).collect();
-        fields.put("tools", &tools)?;
-        match &request.tool_choice {
-            ToolChoice::None => fields.put("tool_choice", "none"),
-            ToolChoice::Required => fields.put("tool_choice", "required"),
-            ToolChoice::Tool(name) => {
-                fields.put("tool_choice", &json!({ "type": "function", "function": { "name": name } }))
-            }
-            // The default of every server, and some do not know the field.
-            _ => Ok(()),
-        }
-    }
-
-    fn extras<M: SerializeMap>(&self, fields: &mut Fields<'_, M>) -> Result<(), M::Error> {
-        let options = self.options;
-        fields.maybe("reasoning_effort", options.reasoning_effort.as_deref())?;
-        fields.maybe("verbosity", options.verbosity.as_deref())?;
-        fields.maybe("service_tier", options.service_tier.as_deref())?;
-        fields.maybe("parallel_tool_calls", options.parallel_tool_calls)?;
-        fields.maybe("store", options.store)?;
-        fields.maybe("prompt_cache_key", options.prompt_cache_key.as_deref())?;
-        fields.maybe("safety_identifier", options.safety_identifier.as_deref())?;
-        fields.maybe("presence_penalty", options.presence_penalty)?;
-        fields.maybe("frequency_penalty", options.frequency_penalty)?;
-        // OpenAI takes metadata only with answers that it keeps.
-        let metadata =
-            Some(&self.request().metadata).filter(|map| !map.is_empty() && options.store == Some(true));
-        fields.maybe("metadata", metadata)
-    }
-}
-
-/// The fields of the body. What `extra_body` sets, or a vendor has refused before, is not written.
-struct Fields<'a, M> {
-    map: M,
-    attempt: &'a Attempt<'a>,
-}
-
-impl<M: SerializeMap> Fields<'_, M> {
-    fn put<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), M::Error> {
-        if self.attempt.request.extra_body.contains_key(key) || self.attempt.is_dropped(key) {
-            return Ok(());
-        }
-        self.map.serialize_entry(key, value)
-    }
-
-    fn maybe<T: Serialize>(&mut self, key: &'static str, value: Option<T>) -> Result<(), M::Error> {
-        value.map_or(Ok(()), |value| self.put(key, &value))
-    }
-}
-
-#[derive(Serialize)]
-struct WireTool<'a> {
-    r#type: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    parameters: &'a Value,
-}
-
-impl<'a> From<&'a Tool> for WireTool<'a> {
-    fn from(tool: &'a Tool) -> Self {
-        let function = Function {
+    /// All tools that the model may call: the caller's, and the one that takes the answer.
+    pub(crate) fn tools(&self) -> Vec<ToolView<'_>> {
+        let own = self.request().tools.iter().map(|tool| ToolView {
             name: &tool.name,
             description: tool.description.as_deref(),
-            parameters: &tool.parameters,
-        };
-        Self { r#type: "function", function }
+            parameters: Parameters::Own(&tool.parameters),
+        });
+        let answer = self.format.answer_tool().map(|(name, form)| ToolView {
+            name,
+            description: Some("Takes the answer. Call it once, with the whole answer."),
+            parameters: Parameters::Answer(form),
+        });
+        own.chain(answer).collect()
+    }
+
+    /// Goes through the conversation, turn by turn.
+    pub(crate) fn each_turn<E>(&self, mut turn: impl FnMut(&Message) -> Result<(), E>) -> Result<(), E> {
+        if !self.traits.joined_turns {
+            return self.attempt.messages().try_for_each(turn);
+        }
+        let messages: Vec<&Message> = self.attempt.messages().collect();
+        messages.chunk_by(|one, next| one.role == next.role).try_for_each(|neighbours| match neighbours {
+            [message] => turn(message),
+            neighbours => turn(&joined(neighbours)),
+        })
+    }
+
+    pub(crate) fn tool_choice(&self) -> Cow<'_, ToolChoice> {
+        self.format.tool_choice(&self.request().tool_choice)
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Messages of one role as one. Texts that follow each other become one text: a strict template takes no list.
+fn joined(neighbours: &[&Message]) -> Message {
+    let mut whole = Message::new(neighbours.first().map_or(Role::User, |first| first.role), Vec::new());
+    for message in neighbours {
+        let mut is_new = true;
+        for part in &message.parts {
+            match (whole.parts.last_mut(), part) {
+                (Some(Part::Text(before)), Part::Text(text)) if is_new => {
+                    before.push_str("\n\n");
+                    before.push_str(text);
+                }
+                _ => whole.parts.push(part.clone()),
+            }
+            is_new = false;
+        }
+    }
+    whole
+}
+
+/// One tool, whoever it is from.
+#[derive(Clone, Copy)]
+pub(crate) struct ToolView<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) parameters: Parameters<'a>,
+}
+
+/// The schema of a tool's arguments.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Parameters<'a> {
+    Own(&'a Value),
+    Answer(&'a Form),
+}

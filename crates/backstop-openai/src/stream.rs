@@ -1,344 +1,215 @@
-//! From server-sent events to chunks.
+//! From a body of server-sent events to chunks: what both APIs have in common.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use backstop_core::{
-    Chunk, ChunkStream, FailureKind, FinishKind, FinishReason, Progress, ProviderError, Response, ToolCall,
-};
+use backstop_core::{Chunk, FinishReason, Progress, ProviderError, Response, Usage};
 use backstop_http::{
-    ApiKey, DecodeError, Opened, Reply, SseDecoder, SseItem, StreamLimits, recognise::Asked,
+    ApiKey, DecodeError, Reply, SseDecoder, SseEvent, SseItem,
+    recognise::Asked,
+    streaming::{StreamReader, malformed},
 };
-use futures_util::{StreamExt, stream};
-use serde::Deserialize;
-use serde_json::Value;
 
-use crate::response::{self, Content, WireUsage, lenient};
+use crate::{api::Api, chat, error, format::AnswerChunks, responses};
 
 /// What one event of the body brings.
-type Step = Result<Chunk, ProviderError>;
+pub(crate) type Step = Result<Chunk, ProviderError>;
 
-/// Turns a body into chunks.
-pub(crate) fn chunks(opened: Opened, progress: Progress, schema: bool, key: Option<ApiKey>) -> ChunkStream {
-    let decoder = SseDecoder::new(opened.limits());
-    let reader = Reader::new(opened.request_id.clone(), progress, schema, key);
-    let open = Open { opened, decoder, reader };
-    stream::unfold(Some(open), |open| async move {
-        let mut open = open?;
-        match open.next().await {
-            // An error ends the stream.
-            Some(Err(error)) => Some((Err(error), None)),
-            Some(chunk) => Some((chunk, Some(open))),
-            None => None,
-        }
-    })
-    .boxed()
+/// The events of one API.
+pub(crate) trait Events: Send {
+    /// Takes an event that has data.
+    ///
+    /// # Errors
+    /// The event is an error, or not one of this API; the stream ends with it.
+    fn event(&mut self, event: SseEvent, out: &mut Out) -> Result<(), ProviderError>;
+
+    /// Reads a whole answer that stands in the body without a stream around it.
+    ///
+    /// # Errors
+    /// It is an error, or no answer.
+    fn whole(&self, reply: &Reply, asked: &Asked<'_>) -> Result<Response, ProviderError>;
 }
 
-/// A whole answer as chunks, for a server that answers a stream request without a stream.
-pub(crate) fn whole(response: Response) -> ChunkStream {
-    let chunks: Vec<Step> = pieces(response).map(Ok).collect();
-    stream::iter(chunks).boxed()
-}
-
-/// A stream that came as an answer to a request for a whole answer.
-pub(crate) fn collect(reply: &Reply, asked: &Asked<'_>) -> Result<Response, ProviderError> {
-    let mut decoder = SseDecoder::new(StreamLimits::new(reply.body.len(), reply.body.len()));
-    let mut reader =
-        Reader::new(reply.request_id.clone(), Progress::default(), asked.schema, asked.key.cloned());
-    decoder.push(&reply.body);
-    decoder.finish();
-    let mut response = Response::new("").with_finish(FinishKind::Unknown);
-    let mut calls = BTreeMap::<usize, ToolCall>::new();
-    let mut ended = false;
-    while !reader.done {
-        match decoder.next_item() {
-            Some(item) => reader.item(item),
-            None => reader.finish(),
-        }
-        while let Some(chunk) = reader.next() {
-            ended |= matches!(chunk, Ok(Chunk::End(_)));
-            add(&mut response, &mut calls, chunk?);
-        }
-    }
-    if !ended {
-        return Err(malformed("the stream ended before the model was done"));
-    }
-    response.tool_calls = calls.into_values().collect();
-    Ok(response)
-}
-
-fn add(response: &mut Response, calls: &mut BTreeMap<usize, ToolCall>, chunk: Chunk) {
-    match chunk {
-        Chunk::Text(text) => response.text.push_str(&text),
-        Chunk::Refusal(text) => response.refusal.get_or_insert_default().push_str(&text),
-        Chunk::Usage(usage) => response.usage = Some(usage),
-        Chunk::End(finish) => response.finish = finish,
-        Chunk::Meta { model, request_id } => (response.model, response.request_id) = (model, request_id),
-        Chunk::ToolCall { index, id, name, arguments } => {
-            let call = calls.entry(index).or_insert_with(|| ToolCall::new(format!("call_{index}"), "", ""));
-            call.id = id.unwrap_or_else(|| std::mem::take(&mut call.id));
-            call.name = name.unwrap_or_else(|| std::mem::take(&mut call.name));
-            call.arguments.push_str(&arguments);
-        }
-        _ => {}
-    }
-}
-
-struct Open {
-    opened: Opened,
-    decoder: SseDecoder,
-    reader: Reader,
-}
-
-impl Open {
-    async fn next(&mut self) -> Option<Step> {
-        loop {
-            if let Some(step) = self.reader.next() {
-                return Some(step);
-            }
-            if self.reader.done {
-                return None;
-            }
-            match self.decoder.next_item() {
-                Some(item) => self.reader.item(item),
-                None => match self.opened.chunk().await {
-                    Ok(Some(bytes)) => self.decoder.push(&bytes),
-                    Ok(None) if self.reader.ended => self.reader.finish(),
-                    Ok(None) => {
-                        self.decoder.finish();
-                        self.reader.ended = true;
-                    }
-                    Err(error) => return Some(Err(error)),
-                },
-            }
-        }
+fn events(api: Api) -> Box<dyn Events> {
+    match api {
+        Api::Chat => Box::new(chat::stream::ChatEvents),
+        Api::Responses => Box::<responses::stream::ResponseEvents>::default(),
     }
 }
 
 /// Reads events into chunks; knows nothing of where the bytes come from.
 pub(crate) struct Reader {
-    waiting: VecDeque<Step>,
-    progress: Progress,
-    request_id: Option<String>,
-    met: bool,
-    schema: bool,
-    key: Option<ApiKey>,
-    /// Why the model stopped, once it has said so.
-    finish: Option<FinishReason>,
-    /// The body has ended.
-    ended: bool,
-    /// Nothing more is to come.
-    done: bool,
+    events: Box<dyn Events>,
+    out: Out,
 }
 
 impl Reader {
     pub(crate) fn new(
+        api: Api,
         request_id: Option<String>,
         progress: Progress,
         schema: bool,
         key: Option<ApiKey>,
     ) -> Self {
-        Self {
+        let out = Out {
             waiting: VecDeque::new(),
             progress,
             request_id,
             met: false,
+            named: false,
             schema,
             key,
-            finish: None,
-            ended: false,
+            answer: None,
+            stop: None,
             done: false,
+        };
+        Self { events: events(api), out }
+    }
+
+    /// The answer is the arguments of a tool, to be passed on as text.
+    pub(crate) fn with_answer(mut self, answer: Option<AnswerChunks>) -> Self {
+        self.out.answer = answer;
+        self
+    }
+}
+
+impl StreamReader for Reader {
+    type Decoder = SseDecoder;
+
+    fn item(&mut self, item: Result<SseItem, DecodeError>) {
+        let step = match item {
+            Ok(SseItem::Event(event)) if event.data.trim() == "[DONE]" => {
+                // Some servers say that the stream is over without a reason.
+                let finish = self.out.stop.take().unwrap_or_default();
+                self.out.end(finish);
+                Ok(())
+            }
+            Ok(SseItem::Event(event)) => self.event(event),
+            Ok(SseItem::Stray(text)) => self.stray(text),
+            Ok(_) => {
+                self.out.push(Chunk::Ping);
+                Ok(())
+            }
+            Err(error) => Err(malformed("the stream cannot be decoded").with_source(error)),
+        };
+        if let Err(error) = step {
+            self.out.waiting.push_back(Err(error));
+            self.out.done = true;
         }
+    }
+
+    fn finish(&mut self) {
+        self.out.finish();
     }
 
     fn next(&mut self) -> Option<Step> {
-        self.waiting.pop_front()
+        self.out.waiting.pop_front()
     }
 
-    fn item(&mut self, item: Result<SseItem, DecodeError>) {
-        match item {
-            Ok(SseItem::Event(event)) if event.data.trim() == "[DONE]" => self.complete(),
-            Ok(SseItem::Event(event)) => self.data(&event.data),
-            Ok(SseItem::Stray(text)) => self.stray(&text),
-            Ok(_) => self.waiting.push_back(Ok(Chunk::Ping)),
-            Err(error) => self.fail(malformed("the stream cannot be decoded").with_source(error)),
+    fn is_done(&self) -> bool {
+        self.out.done
+    }
+}
+
+impl Reader {
+    /// Every event is a sign of life, also one that brings nothing.
+    fn event(&mut self, event: SseEvent) -> Result<(), ProviderError> {
+        let before = self.out.waiting.len();
+        self.events.event(event, &mut self.out)?;
+        let only_meta = self.out.waiting.len() == before + 1
+            && matches!(self.out.waiting.back(), Some(Ok(Chunk::Meta { .. })));
+        if self.out.waiting.len() == before || only_meta {
+            self.out.push(Chunk::Ping);
+        }
+        Ok(())
+    }
+
+    /// JSON outside of any event: an error, or a whole answer without a stream around it.
+    fn stray(&mut self, text: String) -> Result<(), ProviderError> {
+        let reply = Reply::new(200, Default::default(), text);
+        let response = self.events.whole(&reply, &self.out.asked())?;
+        Chunk::all_of(response).for_each(|chunk| self.out.push(chunk));
+        self.out.done = true;
+        Ok(())
+    }
+}
+
+/// What the events have brought so far.
+pub(crate) struct Out {
+    waiting: VecDeque<Step>,
+    progress: Progress,
+    request_id: Option<String>,
+    /// Meta was passed on, and the model with it.
+    met: bool,
+    named: bool,
+    schema: bool,
+    key: Option<ApiKey>,
+    answer: Option<AnswerChunks>,
+    /// Why the model stopped, once it has said so, while counts may still follow.
+    stop: Option<FinishReason>,
+    /// Nothing more is to come.
+    done: bool,
+}
+
+impl Out {
+    pub(crate) fn push(&mut self, chunk: Chunk) {
+        let chunk = match &mut self.answer {
+            Some(answer) => answer.restore(chunk),
+            None => chunk,
+        };
+        self.waiting.push_back(Ok(chunk));
+    }
+
+    /// A piece of text, unless it is empty.
+    pub(crate) fn say(&mut self, text: Option<String>, chunk: fn(String) -> Chunk) {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.push(chunk(text));
         }
     }
 
-    /// The server says that the stream is over, which some do without a reason.
-    fn complete(&mut self) {
-        let finish = self.finish.take().unwrap_or_default();
-        self.waiting.push_back(Ok(Chunk::End(finish)));
+    /// Model and id of the answer, which are passed on when they become known.
+    pub(crate) fn meet(&mut self, model: Option<String>, id: Option<String>) {
+        let model = model.filter(|model| !model.is_empty());
+        if self.met && (self.named || model.is_none()) {
+            return;
+        }
+        (self.met, self.named) = (true, model.is_some());
+        self.request_id = self.request_id.take().or(id);
+        if let Some(id) = &self.request_id {
+            self.progress.request_id(id);
+        }
+        self.push(Chunk::Meta { model, request_id: self.request_id.clone() });
+    }
+
+    pub(crate) fn count(&mut self, usage: Usage) {
+        self.progress.usage(usage);
+        self.push(Chunk::Usage(usage));
+    }
+
+    /// The model has stopped; the stream goes on.
+    pub(crate) fn stop(&mut self, finish: FinishReason) {
+        self.stop = Some(finish);
+    }
+
+    /// The stream is over.
+    pub(crate) fn end(&mut self, finish: FinishReason) {
+        self.push(Chunk::End(finish));
         self.done = true;
     }
 
     /// The body is over. Without a reason why the model stopped it was cut, and there is no end.
     fn finish(&mut self) {
-        if self.finish.is_some() {
-            self.complete();
+        if let Some(finish) = self.stop.take() {
+            self.end(finish);
         }
         self.done = true;
     }
 
-    fn fail(&mut self, error: ProviderError) {
-        self.waiting.push_back(Err(error));
-        self.done = true;
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        Asked::new(self.schema, &[], self.key.as_ref())
     }
 
-    fn data(&mut self, data: &str) {
-        match serde_json::from_str::<Event>(data) {
-            Ok(event) => self.event(event),
-            Err(error) => self.fail(
-                malformed("an event of the stream is not a chunk of a chat completion").with_source(error),
-            ),
-        }
-    }
-
-    /// JSON outside of any event: an error, or a whole answer without a stream around it.
-    fn stray(&mut self, text: &str) {
-        let reply = Reply::new(200, Default::default(), text.to_owned());
-        match response::read(&reply, false, &Asked::new(self.schema, &[], self.key.as_ref())) {
-            Ok(response) => {
-                self.waiting.extend(pieces(response).map(Ok));
-                self.done = true;
-            }
-            Err(error) => self.fail(error),
-        }
-    }
-
-    fn event(&mut self, event: Event) {
-        let asked = Asked::new(self.schema, &[], self.key.as_ref());
-        if let Some(error) = event.error.filter(response::is_error) {
-            let error = response::in_band(error, &asked);
-            return self.fail(error);
-        }
-        if !self.met {
-            self.met = true;
-            let request_id = self.request_id.take().or(event.id);
-            if let Some(id) = &request_id {
-                self.progress.request_id(id);
-            }
-            self.waiting.push_back(Ok(Chunk::Meta { model: event.model, request_id }));
-        }
-        let before = self.waiting.len();
-        let choice =
-            event.choices.unwrap_or_default().into_iter().find(|choice| choice.index.unwrap_or(0) == 0);
-        if let Some(choice) = choice {
-            if let Err(error) = self.choice(choice) {
-                return self.fail(error);
-            }
-        }
-        if let Some(usage) = event.usage.or(event.x_groq.and_then(|groq| groq.usage)) {
-            let usage = usage.into();
-            self.progress.usage(usage);
-            self.waiting.push_back(Ok(Chunk::Usage(usage)));
-        }
-        if self.waiting.len() == before {
-            self.waiting.push_back(Ok(Chunk::Ping));
-        }
-    }
-
-    fn choice(&mut self, choice: Choice) -> Result<(), ProviderError> {
-        let delta = choice.delta.unwrap_or_default();
-        let some = |text: Option<String>| text.filter(|text| !text.is_empty());
-        if let Some(text) = some(delta.reasoning_content.or(delta.reasoning)) {
-            self.waiting.push_back(Ok(Chunk::Reasoning(text)));
-        }
-        if let Some(text) = some(delta.content.map(Content::into_text)) {
-            self.waiting.push_back(Ok(Chunk::Text(text)));
-        }
-        if let Some(text) = some(delta.refusal) {
-            self.waiting.push_back(Ok(Chunk::Refusal(text)));
-        }
-        for (place, call) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
-            let function = call.function.unwrap_or_default();
-            self.waiting.push_back(Ok(Chunk::ToolCall {
-                index: call.index.unwrap_or(place),
-                id: some(call.id),
-                name: some(function.name),
-                arguments: function.arguments.unwrap_or_default(),
-            }));
-        }
-        if choice.finish_reason.is_some() || choice.error.is_some() {
-            let asked = Asked::new(self.schema, &[], self.key.as_ref());
-            self.finish = Some(response::finish(choice.finish_reason.as_deref(), choice.error, &asked)?);
-        }
-        Ok(())
+    /// The failure that an event's `error` is.
+    pub(crate) fn in_band(&self, error: serde_json::Value) -> ProviderError {
+        error::in_band(error, &self.asked())
     }
 }
-
-fn malformed(message: &'static str) -> ProviderError {
-    ProviderError::new(FailureKind::MalformedResponse, message).with_status(200)
-}
-
-fn pieces(response: Response) -> impl Iterator<Item = Chunk> {
-    let Response { text, tool_calls, finish, usage, model, request_id, refusal, .. } = response;
-    let calls = tool_calls.into_iter().enumerate().map(|(index, call)| Chunk::ToolCall {
-        index,
-        id: Some(call.id),
-        name: Some(call.name),
-        arguments: call.arguments,
-    });
-    std::iter::once(Chunk::Meta { model, request_id })
-        .chain((!text.is_empty()).then_some(Chunk::Text(text)))
-        .chain(refusal.map(Chunk::Refusal))
-        .chain(calls)
-        .chain(usage.map(Chunk::Usage))
-        .chain(std::iter::once(Chunk::End(finish)))
-}
-
-#[derive(Deserialize)]
-struct Event {
-    #[serde(default, deserialize_with = "lenient")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    model: Option<String>,
-    choices: Option<Vec<Choice>>,
-    #[serde(default, deserialize_with = "lenient")]
-    usage: Option<WireUsage>,
-    #[serde(default, deserialize_with = "lenient")]
-    x_groq: Option<Groq>,
-    error: Option<Value>,
-}
-
-/// Groq puts the token counts here.
-#[derive(Deserialize)]
-struct Groq {
-    usage: Option<WireUsage>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    index: Option<u64>,
-    delta: Option<Delta>,
-    #[serde(default, deserialize_with = "lenient")]
-    finish_reason: Option<String>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Delta {
-    content: Option<Content>,
-    refusal: Option<String>,
-    reasoning: Option<String>,
-    reasoning_content: Option<String>,
-    tool_calls: Option<Vec<CallDelta>>,
-}
-
-#[derive(Deserialize)]
-struct CallDelta {
-    index: Option<usize>,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct FunctionDelta {
-    name: Option<String>,
-    arguments: Option<String>,
-}
-
-#[cfg(test)]
-mod tests;

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use backstop_core::{
-    Attempt, Chunk, FailureKind, FinishKind, Progress, Provider, ProviderError, Request, Response, Stage,
-    Usage,
+    Attempt, Capabilities, Chain, Chunk, FailureKind, FinishKind, Progress, Provider, ProviderError, Request,
+    Response, Stage, StructuredOutput, Usage,
 };
 use backstop_mock::server::{ApiError, Completion, End, MockServer, Reply};
-use backstop_openai::{Auth, ClientOptions, ModelTraits, OpenAi, TokenLimit};
+use backstop_openai::{Api, Auth, ClientOptions, ModelTraits, OpenAi, TokenLimit};
 use futures_util::StreamExt;
 use serde_json::json;
 
@@ -118,6 +118,49 @@ async fn a_refused_schema_and_a_refused_parameter() {
     server.clear_scripts().push(ApiError::invalid_request().code("unsupported_value").param("temperature"));
     let error = ask(&server, &Request::new("x").temperature(0.1)).await.unwrap_err();
     assert_eq!((error.kind(), error.param()), (FailureKind::ParamRejected, Some("temperature")));
+}
+
+#[tokio::test]
+async fn a_server_that_knows_no_formats_at_all_is_asked_in_the_prompt() {
+    let server = MockServer::start().await.unwrap();
+    server.respond_with(|received| match received.json().get("response_format") {
+        Some(_) => Reply::from(ApiError::schema_rejected().message("unknown field `response_format`")),
+        None => Reply::text("{}"),
+    });
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let request = Request::new("x").json_schema("s", schema);
+    let only_json = ModelTraits::new(TokenLimit::MaxTokens)
+        .capabilities(Capabilities::unknown().with_structured_output(StructuredOutput::JsonObject));
+    for (traits, attempts) in [(ModelTraits::new(TokenLimit::MaxTokens), 3), (only_json, 2)] {
+        let provider = OpenAi::builder().base_url(server.url()).default_traits(traits).build().unwrap();
+        let chain = Chain::builder().target(provider.model("m")).build().unwrap();
+        let answer = chain.complete(request.clone()).await.unwrap();
+        assert_eq!((answer.value.as_str(), answer.report.attempts.len()), ("{}", attempts));
+        let sent = server.requests().last().unwrap().json().to_string();
+        assert!(sent.contains("JSON Schema") && !sent.contains("response_format"), "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_takes_the_answer_also_in_a_stream() {
+    let server = MockServer::start().await.unwrap();
+    server.push(Completion::empty().tool_call("s", "{\"a\":\"日本\"}"));
+    let by_tool = Capabilities::unknown().with_structured_output(StructuredOutput::Tool);
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let request = Request::new("x").json_schema("s", schema);
+    for api in [Api::Chat, Api::Responses] {
+        let traits = ModelTraits::new(TokenLimit::MaxTokens).capabilities(by_tool);
+        let provider =
+            OpenAi::builder().base_url(server.url()).default_traits(traits).api(api).build().unwrap();
+        let attempt = Attempt::new("m", &request);
+        let whole = provider.complete(&attempt).await.unwrap();
+        assert_eq!((whole.text.as_str(), whole.finish.kind), ("{\"a\":\"日本\"}", FinishKind::Stop));
+        assert!(whole.tool_calls.is_empty());
+        let chunks: Vec<_> = provider.stream(&attempt).await.unwrap().collect().await;
+        assert_eq!(text(&chunks), whole.text);
+        assert!(matches!(chunks.last(), Some(Ok(Chunk::End(finish))) if finish.kind == FinishKind::Stop));
+        assert!(!chunks.iter().any(|chunk| matches!(chunk, Ok(Chunk::ToolCall { .. }))), "{chunks:?}");
+    }
 }
 
 #[tokio::test]

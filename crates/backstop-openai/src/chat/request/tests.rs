@@ -1,25 +1,40 @@
 use std::sync::Arc;
 
 use backstop_core::{
-    Attempt, Capabilities, FailureKind, Media, Message, Output, Overlay, Request, StructuredOutput, Tool,
-    ToolCall, ToolChoice, ToolResult,
+    Attempt, Capabilities, Chunk, FailureKind, FinishKind, FinishReason, Media, Message, Output, Overlay,
+    Request, Response, StructuredOutput, Tool, ToolCall, ToolChoice, ToolResult,
 };
 use serde_json::{Value, json};
 
-use super::{Rendered, StreamUsage, render};
 use crate::{
-    OpenAiOptions,
+    OpenAiOptions, OpenRouterOptions,
+    api::Api,
     models::{ModelTraits, SystemRole, TokenLimit},
+    preset::Preset,
+    request::{self, Rendered},
+    server::{Own, Server},
 };
 
 const PLAIN: ModelTraits = ModelTraits::new(TokenLimit::MaxTokens);
+
+fn server(preset: &Preset) -> Server {
+    Server::new("test".into(), preset, Own::default())
+}
+
+fn render(
+    attempt: &Attempt<'_>,
+    traits: &ModelTraits,
+    streaming: bool,
+) -> Result<Rendered, backstop_core::ProviderError> {
+    request::render(attempt, traits, &server(&Preset::COMPATIBLE), Api::Chat, streaming)
+}
 
 fn body_of(rendered: &Rendered) -> Value {
     serde_json::from_slice(&rendered.body).unwrap()
 }
 
 fn whole(request: &Request, traits: &ModelTraits) -> (Value, Vec<String>) {
-    let rendered = render(&Attempt::new("m", request), traits, None).unwrap();
+    let rendered = render(&Attempt::new("m", request), traits, false).unwrap();
     (body_of(&rendered), rendered.notes)
 }
 
@@ -29,6 +44,10 @@ fn body(request: &Request) -> Value {
 
 fn messages(request: &Request) -> Value {
     body(request)["messages"].clone()
+}
+
+fn restored(rendered: &Rendered, text: &str) -> String {
+    rendered.format.restore(Response::new(text)).text
 }
 
 fn able(mode: StructuredOutput) -> ModelTraits {
@@ -104,7 +123,7 @@ fn parts_become_content_parts() {
 fn documents_by_address_are_not_sent() {
     let request = Request::default()
         .message(Message::user("x").part(Media::from_url("application/pdf", "https://h/x")));
-    let error = render(&Attempt::new("m", &request), &PLAIN, None).err().unwrap();
+    let error = render(&Attempt::new("m", &request), &PLAIN, false).err().unwrap();
     assert_eq!(error.kind(), FailureKind::Unsupported);
 }
 
@@ -155,7 +174,7 @@ fn person() -> Value {
 #[test]
 fn a_schema_is_strict_where_it_can_be() {
     let request = Request::new("Ann").json_schema("a person!", person());
-    let rendered = render(&Attempt::new("m", &request), &PLAIN, None).unwrap();
+    let rendered = render(&Attempt::new("m", &request), &PLAIN, false).unwrap();
     let text = String::from_utf8(rendered.body.clone()).unwrap();
     assert!(
         text.contains(r#""properties":{"name":{"type":"string"},"age":{"type":["integer","null"]}}"#),
@@ -170,7 +189,7 @@ fn a_schema_is_strict_where_it_can_be() {
             "additionalProperties": false,
         }}})
     );
-    assert_eq!(rendered.format.restore(r#"{"name":"Ann","age":null}"#.into()), r#"{"name":"Ann"}"#);
+    assert_eq!(restored(&rendered, r#"{"name":"Ann","age":null}"#), r#"{"name":"Ann"}"#);
 }
 
 #[test]
@@ -213,18 +232,18 @@ fn roots_that_are_no_objects_are_wrapped_and_taken_out_again() {
     let list = json!({"type": "array", "items": {"type": "string"}});
     let request = Request::new("x").json_schema("list", list);
     for traits in [PLAIN, able(StructuredOutput::JsonObject)] {
-        let rendered = render(&Attempt::new("m", &request), &traits, None).unwrap();
-        assert_eq!(rendered.format.restore(r#"{"value":["a"]}"#.into()), r#"["a"]"#);
+        let rendered = render(&Attempt::new("m", &request), &traits, false).unwrap();
+        assert_eq!(restored(&rendered, r#"{"value":["a"]}"#), r#"["a"]"#);
     }
-    let rendered = render(&Attempt::new("m", &request), &able(StructuredOutput::None), None).unwrap();
-    assert_eq!(rendered.format.restore(r#"["a"]"#.into()), r#"["a"]"#);
+    let rendered = render(&Attempt::new("m", &request), &able(StructuredOutput::None), false).unwrap();
+    assert_eq!(restored(&rendered, r#"["a"]"#), r#"["a"]"#);
 }
 
 #[test]
 fn a_stream_takes_only_forms_whose_answers_need_no_change() {
     let streamed = |schema: Value| {
         let request = Request::new("x").json_schema("s", schema);
-        body_of(&render(&Attempt::new("m", &request), &PLAIN, Some(StreamUsage::Asked)).unwrap())
+        body_of(&render(&Attempt::new("m", &request), &PLAIN, true).unwrap())
     };
     let full = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     assert_eq!(streamed(full)["response_format"]["json_schema"]["strict"], json!(true));
@@ -239,7 +258,9 @@ fn a_stream_takes_only_forms_whose_answers_need_no_change() {
     );
     assert_eq!((&list["stream"], &list["stream_options"]), (&json!(true), &json!({"include_usage": true})));
     let request = Request::new("x");
-    let silent = render(&Attempt::new("m", &request), &PLAIN, Some(StreamUsage::NotAsked)).unwrap();
+    let own = Own { stream_usage: Some(false), ..Own::default() };
+    let silent = Server::new("test".into(), &Preset::COMPATIBLE, own);
+    let silent = request::render(&Attempt::new("m", &request), &PLAIN, &silent, Api::Chat, true).unwrap();
     assert_eq!(body_of(&silent).get("stream_options"), None);
 }
 
@@ -253,7 +274,7 @@ fn an_overlay_changes_this_attempt_only() {
     overlay.dropped = vec!["temperature".into()];
     let mut attempt = Attempt::new("m", &request);
     attempt.overlay = &overlay;
-    let sent = body_of(&render(&attempt, &PLAIN, None).unwrap());
+    let sent = body_of(&render(&attempt, &PLAIN, false).unwrap());
     assert_eq!((&sent["max_tokens"], sent.get("temperature")), (&json!(10), None));
     assert_eq!(sent["response_format"], json!({"type": "json_object"}));
     assert_eq!(sent["messages"].as_array().unwrap().len(), 4);
@@ -266,7 +287,7 @@ fn extra_body_comes_over_what_the_adapter_writes() {
         .max_tokens(5)
         .extra_body("max_tokens", 7)
         .extra_body("provider", json!({"only": ["p"]}));
-    let text = String::from_utf8(render(&Attempt::new("m", &request), &PLAIN, None).unwrap().body).unwrap();
+    let text = String::from_utf8(render(&Attempt::new("m", &request), &PLAIN, false).unwrap().body).unwrap();
     assert_eq!(text.matches("max_tokens").count(), 1, "{text}");
     let sent: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&sent["max_tokens"], &sent["provider"]), (&json!(7), &json!({"only": ["p"]})));
@@ -309,10 +330,193 @@ fn a_large_prompt_is_copied_once() {
         .message(Message::user("And this?").part(image))
         .json_schema("p", Arc::new(person()));
     let attempt = Attempt::new("m", &request);
-    let rendered = render(&attempt, &able(StructuredOutput::JsonObject), None).unwrap();
+    let rendered = render(&attempt, &able(StructuredOutput::JsonObject), false).unwrap();
     // The buffer is the one that was made for it: it never had to move to a larger place.
     assert!(rendered.body.len() > 3 << 20);
-    assert_eq!(rendered.body.capacity(), super::messages::room(&attempt));
+    assert_eq!(rendered.body.capacity(), crate::media::room(&attempt));
+}
+
+#[test]
+fn a_server_that_has_refused_a_form_gets_a_weaker_one() {
+    use StructuredOutput::{JsonObject, None as Nothing, Strict, Tool};
+    // What it can do, whether it takes JSON mode; the form asked for first, after one refusal and after two.
+    let table = [
+        (Strict, true, [Some("json_schema"), Some("json_object"), None]),
+        (Strict, false, [Some("json_schema"), None, None]),
+        (JsonObject, true, [Some("json_object"), None, None]),
+        (Tool, true, [None, Some("json_object"), None]),
+        (Tool, false, [None, None, None]),
+        (Nothing, true, [None, None, None]),
+    ];
+    let mut refused_once = Overlay::new();
+    refused_once.json_mode = true;
+    let mut refused_twice = refused_once.clone();
+    refused_twice.prompt_only = true;
+    for (can, json_object, forms) in table {
+        let traits = able(can).json_object(json_object);
+        let request = Request::new("x").json_schema("p", person());
+        for (overlay, form) in [&Overlay::new(), &refused_once, &refused_twice].into_iter().zip(forms) {
+            let mut attempt = Attempt::new("m", &request);
+            attempt.overlay = overlay;
+            let rendered = render(&attempt, &traits, false).unwrap();
+            let sent = body_of(&rendered);
+            let asked = sent.pointer("/response_format/type").and_then(Value::as_str);
+            assert_eq!(asked, form, "{can:?} {json_object:?} {overlay:?}");
+            let (tool, prompt) =
+                (sent.get("tools").is_some(), sent["messages"].to_string().contains("JSON Schema"));
+            assert!(asked == Some("json_schema") || tool || prompt, "the schema is nowhere: {sent}");
+            assert_eq!(rendered.format.refusable(), asked.is_some() || tool);
+        }
+    }
+    for (json_object, form) in [(true, json!("json_object")), (false, Value::Null)] {
+        let (sent, _) = whole(&Request::new("x").output(Output::Json), &PLAIN.json_object(json_object));
+        assert_eq!(sent["response_format"]["type"], form, "{json_object:?}");
+    }
+}
+
+#[test]
+fn a_tool_may_take_the_answer() {
+    let by_tool = able(StructuredOutput::Tool);
+    let request = Request::new("x").json_schema("a person", person());
+    let rendered = render(&Attempt::new("m", &request), &by_tool, false).unwrap();
+    let sent = body_of(&rendered);
+    assert_eq!(sent["tool_choice"], json!({"type": "function", "function": {"name": "a_person"}}));
+    assert_eq!(sent["tools"][0]["function"]["parameters"], person());
+    assert_eq!(sent.get("response_format"), None);
+
+    let call = |name: &str, arguments: &str| ToolCall::new("1", name, arguments);
+    let called = Response::new("I call it now.")
+        .with_tool_call(call("a_person", r#"{"name":"Ann"}"#))
+        .with_tool_call(call("a_person", "{}"))
+        .with_finish(FinishKind::ToolCalls);
+    let answer = rendered.format.restore(called);
+    assert_eq!((answer.text.as_str(), answer.finish.kind), (r#"{"name":"Ann"}"#, FinishKind::Stop));
+    assert!(answer.tool_calls.is_empty());
+    let talked = rendered.format.restore(Response::new(r#"{"name":"Ann"}"#));
+    assert_eq!(talked.text, r#"{"name":"Ann"}"#);
+    // A root that is no object goes in an object, and out of it again.
+    let list = Request::new("x").json_schema("list", json!({"type": "array", "items": {"type": "string"}}));
+    let rendered = render(&Attempt::new("m", &list), &by_tool, false).unwrap();
+    let answer = Response::new("").with_tool_call(call("list", r#"{"value":["a"]}"#));
+    assert_eq!(rendered.format.restore(answer).text, r#"["a"]"#);
+}
+
+#[test]
+fn the_answers_tool_stands_beside_the_callers() {
+    let request =
+        Request::new("x").json_schema("find", person()).tool(Tool::new("find", json!({"type": "object"})));
+    let choice = |request: &Request| {
+        let (sent, notes) = whole(request, &able(StructuredOutput::Tool));
+        let names: Vec<Value> =
+            sent["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
+        (names, sent["tool_choice"].clone(), notes.len())
+    };
+    assert_eq!(choice(&request), (vec![json!("find"), json!("find_")], json!("required"), 0));
+    let none = request.clone().tool_choice(ToolChoice::None);
+    assert_eq!(choice(&none).1, json!({"type": "function", "function": {"name": "find_"}}));
+    let forced = request.clone().tool_choice(ToolChoice::Required);
+    assert_eq!(choice(&forced), (vec![json!("find")], json!("required"), 1));
+
+    let rendered = render(&Attempt::new("m", &request), &able(StructuredOutput::Tool), false).unwrap();
+    let other =
+        Response::new("").with_tool_call(ToolCall::new("1", "find", "{}")).with_finish(FinishKind::ToolCalls);
+    let other = rendered.format.restore(other);
+    assert_eq!(
+        (other.text.as_str(), other.tool_calls.len(), other.finish.kind),
+        ("", 1, FinishKind::ToolCalls)
+    );
+}
+
+#[test]
+fn the_pieces_of_the_answers_call_are_pieces_of_text() {
+    let request = Request::new("x").json_schema("p", person());
+    let rendered = render(&Attempt::new("m", &request), &able(StructuredOutput::Tool), true).unwrap();
+    let call = |index: usize, name: Option<&str>, arguments: &str| Chunk::ToolCall {
+        index,
+        id: None,
+        name: name.map(Into::into),
+        arguments: arguments.into(),
+    };
+    let end = || Chunk::End(FinishReason::new(FinishKind::ToolCalls, "tool_calls"));
+    let mut restorer = rendered.format.restorer().unwrap();
+    let sent = [call(0, Some("p"), ""), call(0, None, "{\"a\""), call(0, None, ":1}"), end()];
+    let expected = [
+        Chunk::Ping,
+        Chunk::Text("{\"a\"".into()),
+        Chunk::Text(":1}".into()),
+        Chunk::End(FinishReason::new(FinishKind::Stop, "tool_calls")),
+    ];
+    assert_eq!(sent.map(|chunk| restorer.restore(chunk)), expected);
+    let mut restorer = rendered.format.restorer().unwrap();
+    for chunk in [call(0, Some("other"), "{}"), call(0, None, "x"), end()] {
+        assert_eq!(restorer.restore(chunk.clone()), chunk);
+    }
+}
+
+fn sent_to(preset: &Preset, own: Own, request: &Request) -> (Value, Vec<String>) {
+    let server = Server::new(preset.name.into(), preset, own);
+    let rendered =
+        request::render(&Attempt::new("m", request), &preset.traits, &server, Api::Chat, false).unwrap();
+    (body_of(&rendered), rendered.notes)
+}
+
+#[test]
+fn servers_are_sent_what_they_know() {
+    let options = OpenAiOptions::new().service_tier("flex").verbosity("low").parallel_tool_calls(true);
+    let call = ToolCall::new("call_abc", "f", "{}");
+    let request = Request::new("x")
+        .seed(7)
+        .max_tokens(5)
+        .message(Message::assistant("").part(backstop_core::Part::ToolCall(call.clone())))
+        .message(Message::tool_result(ToolResult::new(&call, "ok")))
+        .options(&options)
+        .unwrap();
+    let (sent, notes) = sent_to(&Preset::MISTRAL, Own::default(), &request);
+    assert_eq!((&sent["random_seed"], &sent["max_tokens"]), (&json!(7), &json!(5)));
+    for absent in ["seed", "max_completion_tokens", "service_tier", "verbosity"] {
+        assert_eq!(sent.get(absent), None, "{absent}");
+    }
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    let id = sent["messages"][1]["tool_calls"][0]["id"].as_str().unwrap();
+    assert_eq!((id.len(), &sent["messages"][2]["tool_call_id"]), (9, &json!(id)));
+
+    let own = Own { lacks: vec!["seed".into()], body: vec![("top_k".into(), json!(3))], ..Own::default() };
+    let (sent, notes) = sent_to(&Preset::FIREWORKS, own, &request.extra_body("top_k", 4));
+    assert_eq!((&sent["context_length_exceeded_behavior"], &sent["top_k"]), (&json!("error"), &json!(4)));
+    assert_eq!((sent.get("seed"), notes.len()), (None, 1));
+}
+
+#[test]
+fn a_grammar_leaves_optional_properties_optional() {
+    let (sent, _) =
+        sent_to(&Preset::LLAMA_CPP, Own::default(), &Request::new("x").json_schema("p", person()));
+    assert_eq!(sent["response_format"]["json_schema"]["schema"]["required"], json!(["name"]));
+    // A grammar tells the model nothing, so the prompt does.
+    assert!(sent["messages"][0]["content"].as_str().unwrap().contains("JSON Schema"), "{sent}");
+    // What a grammar cannot express goes into the prompt.
+    let dynamic = json!({"$ref": "https://host/schema"});
+    let (sent, notes) = sent_to(&Preset::VLLM, Own::default(), &Request::new("x").json_schema("p", dynamic));
+    assert_eq!((sent.get("response_format"), notes.len()), (None, 1));
+}
+
+#[test]
+fn only_a_router_is_told_where_to_go() {
+    let options = OpenRouterOptions::new().order(vec!["a".to_owned()]).allow_fallbacks(false);
+    let plain = Request::new("x");
+    let hosts = plain.clone().options(&options).unwrap();
+    let schema = |request: Request| request.json_schema("p", person());
+    let provider =
+        |request: &Request| sent_to(&Preset::OPENROUTER, Own::default(), request).0.get("provider").cloned();
+    assert_eq!(provider(&plain), None);
+    assert_eq!(provider(&hosts), Some(json!({"order": ["a"], "allow_fallbacks": false})));
+    assert_eq!(provider(&schema(plain.clone())), Some(json!({"require_parameters": true})));
+    assert_eq!(
+        provider(&schema(hosts.clone())),
+        Some(json!({"order": ["a"], "allow_fallbacks": false, "require_parameters": true}))
+    );
+    let lax = plain.options(&OpenRouterOptions::new().require_parameters(false)).unwrap();
+    assert_eq!(provider(&schema(lax)), Some(json!({"require_parameters": false})));
+    assert_eq!(sent_to(&Preset::GROQ, Own::default(), &hosts).0.get("provider"), None);
 }
 
 #[test]

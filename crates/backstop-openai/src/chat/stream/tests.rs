@@ -1,14 +1,22 @@
-use backstop_core::{Chunk, FailureKind, FinishKind, FinishReason, ProviderError, Response, Usage};
-use backstop_http::{Reply, SseDecoder, StreamLimits, header::HeaderMap, recognise::Asked};
+use backstop_core::{Chunk, FailureKind, FinishKind, FinishReason, Progress, ProviderError, Response, Usage};
+use backstop_http::{
+    Reply, SseDecoder, StreamLimits,
+    header::HeaderMap,
+    streaming::{self, StreamReader},
+};
+use proptest::prelude::*;
 
-use super::{Progress, Reader, Step, collect};
+use crate::{
+    api::Api,
+    stream::{Reader, Step},
+};
 
 fn read(body: &str) -> Vec<Step> {
     let mut decoder = SseDecoder::new(StreamLimits::default());
-    let mut reader = Reader::new(Some("req-1".into()), Progress::default(), false, None);
+    let mut reader = Reader::new(Api::Chat, Some("req-1".into()), Progress::default(), false, None);
     decoder.push(body.as_bytes());
     decoder.finish();
-    while !reader.done {
+    while !reader.is_done() {
         match decoder.next_item() {
             Some(item) => reader.item(item),
             None => reader.finish(),
@@ -122,6 +130,8 @@ fn keep_alives_and_empty_events_are_pings() {
         Chunk::Ping,
         Chunk::Meta { model: None, request_id: Some("req-1".into()) },
         Chunk::Ping,
+        // Azure names the model only in the second event.
+        meta(),
         Chunk::Ping,
     ];
     assert_eq!(chunks(&body), expected);
@@ -159,8 +169,13 @@ fn json_that_is_no_event() {
     );
 }
 
+fn collect_from(body: impl Into<Vec<u8>>) -> Result<Response, ProviderError> {
+    let reader = Reader::new(Api::Chat, None, Progress::default(), false, None);
+    streaming::collect(&Reply::new(200, HeaderMap::new(), body.into()), reader)
+}
+
 fn collected(body: &str) -> Result<Response, ProviderError> {
-    collect(&Reply::new(200, HeaderMap::new(), body.to_owned()), &Asked::default())
+    collect_from(body.to_owned())
 }
 
 #[test]
@@ -181,4 +196,15 @@ fn a_stream_nobody_asked_for_is_put_together() {
     let cut = collected(&events(&[&delta(r#"{"content":"bl"}"#)])).unwrap_err();
     assert_eq!(cut.kind(), FailureKind::MalformedResponse);
     assert_eq!(collected(&events(&[r#"{"error":"x"}"#])).unwrap_err().kind(), FailureKind::Server);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let mut framed = b"data: ".to_vec();
+        framed.extend(&bytes);
+        for body in [bytes, framed] {
+            let _ = collect_from(body);
+        }
+    }
 }

@@ -6,11 +6,16 @@ use std::borrow::Cow;
 
 use backstop_core::{FailureKind, FinishKind, FinishReason, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    ErrorBody, Reply,
+    Reply,
     recognise::{self, Asked},
 };
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    error::{in_band, is_error},
+    json::lenient,
+};
 
 /// Reads a success body.
 pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<Response, ProviderError> {
@@ -31,13 +36,6 @@ pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<R
     response.request_id = request_id;
     response.raw = raw.map(Box::new);
     Ok(response)
-}
-
-/// A field without which an answer is still an answer: if it has another type than it should, it is not there.
-pub(crate) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    Ok(T::deserialize(Value::deserialize(deserializer)?).ok())
 }
 
 /// A whole answer.
@@ -150,15 +148,6 @@ impl WireCall {
         let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}"));
         ToolCall::new(id, self.function.name.unwrap_or_default(), arguments)
     }
-}
-
-/// `error: null`, `false` and `""` are none.
-pub(crate) fn is_error(error: &Value) -> bool {
-    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
-}
-
-pub(crate) fn in_band(error: Value, asked: &Asked<'_>) -> ProviderError {
-    recognise::in_band_error(&ErrorBody::from_value(&json!({ "error": error })), asked)
 }
 
 /// What a `finish_reason` means; some are failures of the server behind.
