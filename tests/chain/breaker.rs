@@ -125,6 +125,36 @@ async fn a_rejected_key_is_asked_once_and_latched_until_it_changes_or_is_reset()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_late_rejection_of_the_old_key_does_not_lock_out_the_new_one() {
+    let rejected = Step::fail(FailureKind::Authentication).after(secs(5));
+    let provider = MockProvider::new("a", [rejected, Step::text("new key")]);
+    let chain = Chain::builder().target(provider.clone().model("m")).build().unwrap();
+    let late = tokio::spawn(chain.complete("x").into_future());
+    tokio::time::sleep(secs(1)).await;
+    provider.set_credential(CredentialId(2));
+    late.await.unwrap().unwrap_err();
+    assert_eq!(chain.complete("x").await.unwrap().value, "new key");
+    provider.set_credential(CredentialId(0));
+    let error = chain.complete("x").await.unwrap_err();
+    assert_eq!(error.report().skips[0].reason, Skip::CredentialLatched, "the old one stays out");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_that_the_provider_reports_counts_however_short_the_deadline() {
+    let timer = || Step::fail(FailureKind::Timeout).after(secs(5));
+    let provider = MockProvider::new("a", [timer()]);
+    let registry = registry(1, 60);
+    let chain = Chain::builder()
+        .target(provider.model("m").timeout(secs(30)))
+        .breakers(&registry)
+        .deadline(secs(10))
+        .build()
+        .unwrap();
+    chain.complete("x").await.unwrap_err();
+    assert_eq!(state(&registry, "a"), State::Open);
+}
+
+#[tokio::test(start_paused = true)]
 async fn keep_serving_passes_over_a_rejected_key() {
     let provider = MockProvider::new("a", [Step::fail(FailureKind::Authentication)]);
     let spare = MockProvider::new("b", [Step::text("spare")]);

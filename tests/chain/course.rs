@@ -199,6 +199,20 @@ async fn a_chain_without_targets_and_wrong_settings_are_config_errors() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_limit_is_a_limit_that_a_clock_can_hold() {
+    use std::time::Duration;
+    let provider = MockProvider::new("a", [Step::text("hi")]);
+    let chain = Chain::builder()
+        .target(provider.model("m").timeout(Duration::MAX))
+        .deadline(Duration::MAX)
+        .build()
+        .unwrap();
+    assert_eq!(chain.complete("x").deadline(Duration::MAX).await.unwrap().value, "hi");
+    let call = chain.stream("x").idle(Duration::MAX).total(Duration::MAX).first_content(Duration::MAX);
+    drop(call.head(10, Duration::MAX).await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_may_name_its_target_or_forbid_failing_over() {
     let first = MockProvider::new("first", [Step::fail(FailureKind::Overloaded)]);
     let second = MockProvider::new("second", [Step::text("two")]);

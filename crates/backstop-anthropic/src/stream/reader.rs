@@ -141,9 +141,8 @@ impl Reader {
                     self.say(Chunk::Ping);
                 }
             }
-            Err(error) => {
-                self.fail(malformed("an event of the stream is not JSON of this API").with_source(error))
-            }
+            // Without its cause, which may quote the answer.
+            Err(_) => self.fail(malformed("an event of the stream is not JSON of this API")),
         }
     }
 

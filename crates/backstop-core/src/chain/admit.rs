@@ -8,7 +8,7 @@ use super::{
     serve::Visit,
     slot::Slot,
 };
-use crate::{breaker::Permit, budget::InFlight, report::Skip, response::Usage};
+use crate::{breaker::Permit, budget::InFlight, provider::CredentialId, report::Skip, response::Usage};
 
 /// Leave to send one request. All of it is given back by being dropped.
 pub(crate) struct Admitted<'a> {
@@ -16,6 +16,8 @@ pub(crate) struct Admitted<'a> {
     /// Where the member stands in its pool, from 1.
     pub(crate) number: Option<u32>,
     pub(crate) permit: Permit,
+    /// What the member signs with.
+    pub(crate) credential: CredentialId,
     /// Whether time has passed since it was asked for.
     pub(crate) waited: bool,
     queued: Queued,
@@ -75,6 +77,7 @@ impl<'a> Visit<'a> {
             member,
             number: position.and_then(|position| u32::try_from(position + 1).ok()),
             permit,
+            credential: member.provider.credential(),
             waited,
             queued,
             _counted: (slot.load.enter(), is_pool.then(|| member.load.enter())),

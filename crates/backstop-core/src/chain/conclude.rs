@@ -27,6 +27,7 @@ pub(crate) fn conclude(
     failed: &Failed,
 ) -> Disposition {
     let (cx, slot, member, number) = (visit.cx, visit.slot, admitted.member, admitted.number);
+    let credential = admitted.credential;
     let (failure, kind) = (&failed.failure, failed.failure.kind());
     let policy = cx.policy(slot);
     let rule = policy.rule(kind);
@@ -56,7 +57,7 @@ pub(crate) fn conclude(
     if kind == FailureKind::ContextTooLong {
         walk.context_too_long(slot.capabilities.context_window);
     }
-    let newly = decision.gate.is_none_or(|gate| member.close(gate, kind, now));
+    let newly = decision.gate.is_none_or(|gate| member.close(credential, gate, kind, now));
     if rule.alert && newly {
         let hard = failure.as_hard();
         // Without the message, which a vendor may have made of the prompt or the key.

@@ -62,6 +62,9 @@ pub(crate) struct Cx<'a> {
     pub(crate) beginning: Option<&'a str>,
 }
 
+/// What "no limit" comes to: a time that can still be added to a clock.
+pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+
 impl<'a> Cx<'a> {
     /// A call begins: its time runs, and observers hear of it.
     pub(crate) fn begin(
@@ -257,7 +260,7 @@ impl CallOptions {
 
     /// Most time for the call.
     pub(crate) fn limit(&self, chain: &Inner) -> Duration {
-        self.deadline.map_or(chain.deadline, |deadline| deadline.min(chain.deadline))
+        self.deadline.map_or(chain.deadline, |deadline| deadline.min(chain.deadline)).min(FAR)
     }
 
     pub(crate) fn check(&self, chain: &Inner) -> Result<(), ConfigError> {

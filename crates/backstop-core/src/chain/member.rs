@@ -108,9 +108,19 @@ impl Member {
         }
     }
 
-    /// Closes a gate or latches the credential. True unless it was so already.
-    pub(crate) fn close(&self, gate: policy::Gate, kind: FailureKind, now: Instant) -> bool {
+    /// Closes a gate or latches the credential that an attempt was sent with, which may not be the one of now. True
+    /// unless it was so already.
+    pub(crate) fn close(
+        &self,
+        used: CredentialId,
+        gate: policy::Gate,
+        kind: FailureKind,
+        now: Instant,
+    ) -> bool {
         let standing = self.standing();
+        let rotated = (used != standing.credential_id)
+            .then(|| Standing::look_up(&self.instance, &self.model, &self.registry, used));
+        let standing = rotated.as_ref().unwrap_or(&*standing);
         let (gate, wait) = match gate {
             policy::Gate::Latch => return standing.credential.latch().latch(kind),
             policy::Gate::Model(wait) => (&*standing.gate, wait),

@@ -72,7 +72,8 @@ pub(crate) async fn send(
             response.notes.extend(lowered(&attempt));
             response
         }
-        Ok(Err(error)) => return Err(failed(error.into(), None)),
+        // A timeout that the provider reports is its own: it had all the time that it wants.
+        Ok(Err(error)) => return Err(Failed { allowed: timeout, ..failed(error.into(), None) }),
         Err(_) => {
             if matches!(allowance.limited_by, LimitedBy::Timeout | LimitedBy::AdaptiveTimeout) {
                 slot.took(cx.task(), allowance.from);
@@ -81,7 +82,7 @@ pub(crate) async fn send(
         }
     };
     slot.took(cx.task(), allowance.from);
-    match judge(cx, slot, &response).await {
+    match judge(cx, slot, &response, cx.deadline).await {
         Ok(changes) => Ok((response, changes)),
         Err(failure) => Err(failed(failure, Some(response))),
     }
@@ -111,11 +112,16 @@ fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {
 }
 
 /// The vendor's signals first, then the chain's checks, then the caller's validator.
-pub(crate) async fn judge(cx: &Cx<'_>, slot: &Slot, response: &Response) -> Result<Vec<Change>, Failure> {
+pub(crate) async fn judge(
+    cx: &Cx<'_>,
+    slot: &Slot,
+    response: &Response,
+    until: Instant,
+) -> Result<Vec<Change>, Failure> {
     baseline(cx.request, response)?;
     let changes = Changes::default();
     let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);
-    let judged = timeout_at(cx.deadline, async {
+    let judged = timeout_at(until, async {
         for check in &cx.chain.checks {
             check.check(candidate).await?;
         }

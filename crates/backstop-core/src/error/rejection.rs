@@ -1,6 +1,6 @@
 //! The soft failure of one attempt.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use super::FailureKind;
 use crate::policy::Remedy;
@@ -21,7 +21,7 @@ use crate::policy::Remedy;
 #[error("{}: {}", .0.kind, .0.reason)]
 pub struct Rejection(Box<Inner>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Inner {
     kind: FailureKind,
     reason: Cow<'static, str>,
@@ -29,6 +29,19 @@ struct Inner {
     score: Option<f64>,
     pointer: Option<String>,
     remedy: Option<Remedy>,
+}
+
+/// Without the feedback, which may quote the answer.
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejection")
+            .field("kind", &self.kind)
+            .field("reason", &self.reason)
+            .field("score", &self.score)
+            .field("pointer", &self.pointer)
+            .field("remedy", &self.remedy)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Rejection {

@@ -17,8 +17,9 @@ pub(crate) struct ChatEvents;
 
 impl Events for ChatEvents {
     fn event(&mut self, event: SseEvent, out: &mut Out) -> Result<(), ProviderError> {
-        let event = serde_json::from_str::<Event>(&event.data).map_err(|error| {
-            malformed("an event of the stream is not a chunk of a chat completion").with_source(error)
+        let event = serde_json::from_str::<Event>(&event.data).map_err(|_| {
+            // Without its cause, which may quote the answer.
+            malformed("an event of the stream is not a chunk of a chat completion")
         })?;
         if let Some(error) = event.error.filter(is_error) {
             return Err(out.in_band(error));

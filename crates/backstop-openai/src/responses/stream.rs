@@ -49,8 +49,9 @@ struct Call {
 impl Events for ResponseEvents {
     fn event(&mut self, event: SseEvent, out: &mut Out) -> Result<(), ProviderError> {
         let name = event.name;
-        let event: Event = serde_json::from_str(&event.data).map_err(|error| {
-            malformed("an event of the stream is not one of a response").with_source(error)
+        let event: Event = serde_json::from_str(&event.data).map_err(|_| {
+            // Without its cause, which may quote the answer.
+            malformed("an event of the stream is not one of a response")
         })?;
         let kind = event.r#type.clone().or(name).unwrap_or_default();
         if kind == "error" || event.error.as_ref().is_some_and(is_error) {

@@ -11,7 +11,10 @@ use super::{
     mailbox::{Mailbox, Side},
 };
 use crate::{
-    chain::call::{CallOptions, Chain},
+    chain::{
+        call::{CallOptions, Chain},
+        engine::FAR,
+    },
     error::ChainError,
     policy::FailurePolicy,
     request::Request,
@@ -159,20 +162,20 @@ impl StreamCall {
     /// Most time for an attempt until its first content, if it is less than the target's timeout. Roles, empty
     /// pieces, keep-alives and reasoning are no content.
     pub fn first_content(mut self, most: Duration) -> Self {
-        self.settings.first_content = Some(most);
+        self.settings.first_content = Some(most.min(FAR));
         self
     }
 
     /// Most time between one piece of content and the next. It runs only while the consumer waits for it.
     pub fn idle(mut self, most: Duration) -> Self {
-        self.settings.idle = most;
+        self.settings.idle = most.min(FAR);
         self
     }
 
     /// Most time for the whole stream. The consumer's own time, between taking an event and asking for the next, is
     /// not counted.
     pub fn total(mut self, most: Duration) -> Self {
-        self.settings.total = most;
+        self.settings.total = most.min(FAR);
         self
     }
 
@@ -180,7 +183,7 @@ impl StreamCall {
     /// anything is shown: so many characters, the first sentence of 40 characters or more, or what has come `wait`
     /// after the first content. 0 characters: nothing is held back, nor judged.
     pub fn head(mut self, chars: usize, wait: Duration) -> Self {
-        self.settings.head = Head { chars, wait };
+        self.settings.head = Head { chars, wait: wait.min(FAR) };
         self
     }
 

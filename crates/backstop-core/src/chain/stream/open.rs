@@ -117,7 +117,7 @@ async fn head(
             }
             Read::Refused => return Err(baseline(cx.request, &reading.response).err()),
             Read::Ended => {
-                judge(cx, slot, &reading.response).await.map_err(Some)?;
+                judge(cx, slot, &reading.response, cx.deadline.max(until)).await.map_err(Some)?;
                 reading.accepted = true;
                 return Ok(());
             }

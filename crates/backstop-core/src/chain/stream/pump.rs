@@ -130,7 +130,11 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
                 idle_until = reading.emit(side, event, now).await + side.settings.idle;
             }
             Read::Refused => return baseline(visit.cx.request, &reading.response),
-            Read::Ended => return judge(visit.cx, visit.slot, &reading.response).await.map(|_| ()),
+            Read::Ended => {
+                // The deadline ended with the search for a target; the answer has the time of the whole stream.
+                let until = side.total_until();
+                return judge(visit.cx, visit.slot, &reading.response, until).await.map(|_| ());
+            }
         }
     }
 }
