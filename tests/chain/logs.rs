@@ -122,6 +122,18 @@ async fn there_is_one_span_for_each_call_and_one_for_each_attempt() {
     );
 }
 
+#[tokio::test]
+async fn a_timeout_that_is_not_below_the_cooldown_is_warned_of_when_the_chain_is_built() {
+    let log = Log::begin();
+    let provider = MockProvider::new("p", [Step::text("hi")]);
+    let build = |seconds| Chain::builder().target(provider.clone().model("m").timeout(secs(seconds))).build();
+    build(44).unwrap();
+    assert!(log.lines(|line| line.level == Level::WARN).is_empty());
+    build(45).unwrap();
+    let warned = log.lines(|line| line.level == Level::WARN);
+    assert!(warned.len() == 1 && warned[0].text.contains("45 s is not below"), "{warned:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_breaker_that_opens_is_warned_of_once_and_what_it_turns_away_is_for_debugging() {
     let log = Log::begin();

@@ -11,6 +11,7 @@ use super::{call::Chain, hedge::Hedge, order::Canary, slot::Slot};
 use crate::{
     check::Check,
     error::ConfigError,
+    human::Human,
     observer::{Observer, Observers},
     policy::FailurePolicy,
     quality::QualityWindows,
@@ -186,7 +187,9 @@ impl ChainBuilder {
         let mut slots: Vec<Slot> = Vec::with_capacity(self.targets.len());
         for target in self.targets {
             target.validate()?;
-            slots.push(Slot::new(target, &registry, watched));
+            let slot = Slot::new(target, &registry, watched);
+            warn_of_long_probes(&slot);
+            slots.push(slot);
         }
         let canary = self.canary.map(|(name, share)| Canary::find(&slots, &name, share)).transpose()?;
         Ok(Chain::new(Inner {
@@ -210,5 +213,18 @@ impl ChainBuilder {
 impl fmt::Debug for ChainBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChainBuilder").field("targets", &self.targets).finish_non_exhaustive()
+    }
+}
+
+/// A probe may hang for the whole timeout: one that is no shorter than the cooldown halves how often a target that is
+/// down is looked at.
+fn warn_of_long_probes(slot: &Slot) {
+    let cooldown = slot.members.iter().map(|member| member.breaker.config().cooldown()).min();
+    if let Some(cooldown) = cooldown.filter(|cooldown| slot.target.timeout >= *cooldown) {
+        tracing::warn!(
+            target: "backstop", target_id = %slot.id,
+            "the timeout of {} is not below the breaker's cooldown of {}: shorten one or lengthen the other",
+            Human(slot.target.timeout), Human(cooldown)
+        );
     }
 }
