@@ -5,7 +5,8 @@ use std::error::Error;
 use async_trait::async_trait;
 use backstop::prelude::*;
 
-/// Answers from a list of facts, as an in-house service might.
+/// Answers from a list of facts, as an in-house service might. With more than one endpoint or key, `instance` and
+/// `credential` are to be implemented as well.
 struct Facts;
 
 #[async_trait]

@@ -14,10 +14,13 @@ use crate::{
     target::Target,
 };
 
-/// One vendor endpoint with its credential. [`name`](Self::name) and [`complete`](Self::complete) are enough.
+/// One vendor endpoint with its credential. [`name`](Self::name) and [`complete`](Self::complete) are enough for one
+/// endpoint with one credential. Where a program uses several, implement [`instance`](Self::instance) and
+/// [`credential`](Self::credential) too: otherwise they share breakers, gates and latches, and the outage or the
+/// empty account of one keeps calls from the others.
 ///
-/// An adapter makes exactly one attempt per call: it does not retry, sleep or log bodies. Write the method's
-/// signature as below (`&Attempt<'_>`, by reference), or `async_trait` reports a lifetime error (E0195).
+/// An adapter makes exactly one attempt per call: it does not retry, sleep or log bodies. Put `#[async_trait]` on the
+/// `impl` and write the method's signature as below (`&Attempt<'_>`, by reference): without either rustc reports E0195.
 ///
 /// ```
 /// use async_trait::async_trait;

@@ -183,7 +183,8 @@ pub(crate) fn ask_for(
     request: &mut Request,
     schema: Result<&Schema, &ConfigError>,
 ) -> Result<(), ConfigError> {
-    let schema = schema.map_err(|error| ConfigError::setting("extract", error.to_string()))?;
+    let schema =
+        schema.map_err(|error| ConfigError::setting("extraction", format!("cannot work: {error}")))?;
     *request = std::mem::take(request).json_schema(schema.name().clone(), schema.wire().clone());
     Ok(())
 }

@@ -227,8 +227,12 @@ fn compile(schema: &Value) -> Result<jsonschema::Validator, ConfigError> {
     let linear = options().with_pattern_options(PatternOptions::regex()).build(schema);
     let backtracking = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
     linear.or_else(|_| options().with_pattern_options(backtracking).build(schema)).map_err(|error| {
-        let why = format!("is no usable JSON Schema at `{}`: {}", error.schema_path(), error.masked());
-        ConfigError::setting("schema", why)
+        // The schema is itself an instance, of the schema of schemas: its place is the instance's.
+        let place = match error.instance_path().as_str() {
+            "" => String::new(),
+            place => format!(" at `{place}`, which is {}", found::quoted(error.instance())),
+        };
+        ConfigError::setting("schema", format!("is no usable JSON Schema{place}: {}", error.masked()))
     })
 }
 
@@ -242,6 +246,23 @@ mod tests {
         for target in ["http://127.0.0.1:1/x.json", "https://example.com/s", "file:///etc/hostname"] {
             let error = Schema::new("x", json!({"$ref": target})).unwrap_err();
             assert!(error.to_string().contains("no usable JSON Schema"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_schema_is_told_where_it_is_wrong() {
+        let cases = [
+            (
+                json!({"properties": {"a": {"type": "objekt"}}}),
+                "at `/properties/a/type`, which is \"objekt\":",
+            ),
+            (json!({"required": "date"}), "at `/required`, which is \"date\":"),
+            (json!({"properties": [1]}), "at `/properties`, which is an array of 1:"),
+            (json!(5), "is no usable JSON Schema:"),
+        ];
+        for (schema, words) in cases {
+            let error = Schema::new("x", schema).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
         }
     }
 
