@@ -66,7 +66,7 @@ pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
 pub use observer::{Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
 pub use prompt::{PromptBuilder, PromptError, PromptParts, PromptTemplate};
-pub use provider::{CredentialId, Provider, ProviderExt};
+pub use provider::{CredentialId, Provider};
 pub use quality::QualityWindows;
 pub use reask::Reask;
 pub use registry::Registry;
@@ -74,6 +74,6 @@ pub use report::{AttemptOutcome, AttemptRecord, LimitedBy, Report, Skip, SkipRec
 pub use request::{Output, OutputSchema, ProviderOptions, Request, RequestBody};
 pub use response::{FinishKind, FinishReason, Response, Usage};
 pub use retry::RetryPolicy;
-pub use target::{Target, TargetId};
+pub use target::{ProviderExt, Target, TargetId};
 pub use tool::{Tool, ToolCall, ToolChoice, ToolResult};
 pub use validator::{BoxValidator, Candidate, Change, ChangeClass, Changes, Risk, Validator, ValidatorExt};

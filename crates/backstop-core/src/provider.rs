@@ -11,7 +11,6 @@ use crate::{
     chunk::{self, ChunkStream},
     error::ProviderError,
     response::Response,
-    target::Target,
 };
 
 /// One vendor endpoint with its credential. [`name`](Self::name) and [`complete`](Self::complete) are enough for one
@@ -133,14 +132,3 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
         (**self).stream(attempt)
     }
 }
-
-/// `provider.model("…")`, for every provider.
-pub trait ProviderExt: Provider + Sized {
-    /// A target: this provider with one of its models. Clone the provider, or keep it in an `Arc`, to use
-    /// several models.
-    fn model(self, model: impl Into<Cow<'static, str>>) -> Target {
-        Target::new(Arc::new(self), model)
-    }
-}
-
-impl<P: Provider> ProviderExt for P {}

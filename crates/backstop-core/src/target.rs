@@ -13,7 +13,7 @@ use crate::{
 type Adapt = Arc<dyn Fn(Request) -> Request + Send + Sync>;
 
 /// A provider with one of its models and its limits: an entry of a chain. Made by
-/// [`ProviderExt::model`](crate::ProviderExt::model).
+/// [`ProviderExt::model`].
 ///
 /// | setting | default | why |
 /// | --- | --- | --- |
@@ -321,6 +321,17 @@ impl fmt::Debug for Target {
             .finish_non_exhaustive()
     }
 }
+
+/// `provider.model("…")`, for every provider.
+pub trait ProviderExt: Provider + Sized {
+    /// A target: this provider with one of its models. Clone the provider, or keep it in an `Arc`, to use
+    /// several models.
+    fn model(self, model: impl Into<Cow<'static, str>>) -> Target {
+        Target::new(Arc::new(self), model)
+    }
+}
+
+impl<P: Provider> ProviderExt for P {}
 
 /// `provider/model`, or the name that the target was given. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,12 +1,15 @@
 //! What has to be had before a request may be sent: a place, room under the limits, a breaker's permit.
 
-use tokio::time::{Instant, timeout_at};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{
     bulkhead::{Counted, Place},
     member::{Entry, Member, skip},
-    serve::Visit,
     slot::Slot,
+    visit::{Allowance, Visit},
+    walk::Walk,
 };
 use crate::{breaker::Permit, budget::InFlight, provider::CredentialId, report::Skip, response::Usage};
 
@@ -47,9 +50,31 @@ impl Admitted<'_> {
 }
 
 impl<'a> Visit<'a> {
+    /// Everything before a request is sent.
+    pub(crate) async fn prepare(&mut self, walk: &mut Walk) -> Result<(Admitted<'a>, Allowance), Skip> {
+        let mut allowance = self.allowance(walk);
+        if allowance.allowed.is_zero() {
+            return Err(Skip::Deadline);
+        }
+        let admitted = loop {
+            match self.admit(allowance.latest).await {
+                Err(Skip::GateClosed { retry_in })
+                    if self.wait_at_gate(walk, retry_in, allowance.latest).await => {}
+                admitted => break admitted?,
+            }
+        };
+        if self.hedge && self.tries.number == 0 && admitted.permit.is_probe() {
+            return Err(Skip::BreakerOpen { retry_in: None });
+        }
+        if admitted.waited || !self.at_gates.is_zero() {
+            allowance = self.allowance(walk);
+        }
+        if allowance.allowed.is_zero() { Err(Skip::Deadline) } else { Ok((admitted, allowance)) }
+    }
+
     /// The permit comes last: taken before the queue, a probe would spend its lease in there. But the question comes
     /// first: an open circuit must not fill the queue.
-    pub(crate) async fn admit(&mut self, until: Instant) -> Result<Admitted<'a>, Skip> {
+    async fn admit(&mut self, until: Instant) -> Result<Admitted<'a>, Skip> {
         let slot = self.slot;
         let mut waited = slot.queues();
         let queued = if waited {
@@ -105,6 +130,22 @@ impl<'a> Visit<'a> {
             queued.charge = Some(taken.map_err(|retry_in| Skip::RateLimit { retry_in })?);
         }
         Ok(queued)
+    }
+
+    /// Waits for a gate that opens soon, as long as a server's own wait would be waited, where no other target could
+    /// serve meanwhile, or where this call has waited here before. Those who wait for the same gate go on a little
+    /// apart. False if it is not to be waited for.
+    async fn wait_at_gate(&mut self, walk: &mut Walk, opens_in: Duration, until: Instant) -> bool {
+        let longest = self.cx.chain.max_retry_after.saturating_sub(self.at_gates);
+        let wait = opens_in.mul_f64(1.0 + walk.rng.f64() * 0.1);
+        let in_time = opens_in <= longest && Instant::now() + wait < until;
+        if !in_time || self.tries.is_first() && self.following(walk).next().is_some() {
+            return false;
+        }
+        self.at_gates += opens_in;
+        sleep(wait).await;
+        self.tries.wait += wait;
+        true
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::{call::Chain, hedge::Hedge, order::Canary, slot::Slot};
+use super::{call::Chain, hedge::Hedge, inner::Inner, order::Canary, slot::Slot};
 use crate::{
     check::Check,
     error::ConfigError,
@@ -24,23 +24,6 @@ use crate::{
 const DEADLINE_CAP: Duration = Duration::from_secs(120);
 /// Share of the time left that each target still to come is sure of.
 const KEPT_SHARE: f64 = 0.25;
-
-/// What all calls of a chain share.
-pub(crate) struct Inner {
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) checks: Vec<Arc<dyn Check>>,
-    pub(crate) policy: FailurePolicy,
-    pub(crate) reask: Reask,
-    pub(crate) deadline: Duration,
-    pub(crate) kept_share: f64,
-    pub(crate) max_retry_after: Duration,
-    pub(crate) hedge: Option<Hedge>,
-    pub(crate) canary: Option<Canary>,
-    pub(crate) quality: QualityWindows,
-    pub(crate) observers: Observers,
-    pub(crate) seed: u64,
-    pub(crate) calls: AtomicU64,
-}
 
 /// Builds a [`Chain`].
 ///
@@ -68,6 +51,13 @@ pub struct ChainBuilder {
     registry: Option<Registry>,
     observers: Vec<Arc<dyn Observer>>,
     seed: Option<u64>,
+}
+
+impl Chain {
+    /// Begins a chain.
+    pub fn builder() -> ChainBuilder {
+        ChainBuilder::default()
+    }
 }
 
 impl ChainBuilder {

@@ -1,20 +1,20 @@
 //! What the caller holds: the chain, a call that has not started, and its answer.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, future::IntoFuture, sync::Arc, time::Duration};
+use std::{fmt, future::IntoFuture, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 
 use super::{
-    builder::{ChainBuilder, Inner},
     engine,
+    inner::Inner,
     judge::ValueSlot,
+    options::{CallOptions, setters},
     order::find,
     snapshot::ChainSnapshot,
 };
 use crate::{
     check::Text,
     error::{ChainError, ConfigError},
-    policy::FailurePolicy,
     reask::Reask,
     report::Report,
     request::Request,
@@ -52,11 +52,6 @@ use crate::{
 pub struct Chain(Arc<Inner>);
 
 impl Chain {
-    /// Begins a chain.
-    pub fn builder() -> ChainBuilder {
-        ChainBuilder::default()
-    }
-
     pub(crate) fn new(inner: Inner) -> Self {
         Self(Arc::new(inner))
     }
@@ -118,19 +113,6 @@ impl fmt::Debug for Chain {
     }
 }
 
-/// The options of one call.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CallOptions {
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) tenant: Option<Arc<str>>,
-    pub(crate) task: Option<Arc<str>>,
-    pub(crate) tags: BTreeMap<Cow<'static, str>, String>,
-    pub(crate) only: Option<Cow<'static, str>>,
-    pub(crate) no_failover: bool,
-    pub(crate) policy: Option<Arc<FailurePolicy>>,
-    pub(crate) reask: Option<Reask>,
-}
-
 /// A call that has not started: set options, then `.await` it. Dropping the future cancels the request.
 ///
 /// Where a plain future is needed (`tokio::spawn`, `join_all`), write `.into_future()`.
@@ -150,41 +132,7 @@ impl<'v, T: Send> Call<'v, T> {
         self
     }
 
-    /// On whose behalf, for the report.
-    pub fn tenant(mut self, tenant: impl Into<Arc<str>>) -> Self {
-        self.options.tenant = Some(tenant.into());
-        self
-    }
-
-    /// What kind of work it is, for the report. Quality windows and adaptive timeouts are kept for each.
-    pub fn task(mut self, task: impl Into<Arc<str>>) -> Self {
-        self.options.task = Some(task.into());
-        self
-    }
-
-    /// A label for the report.
-    pub fn tag(mut self, key: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
-        self.options.tags.insert(key.into(), value.into());
-        self
-    }
-
-    /// Asks this target only, by its name (`provider/model` unless it was given one).
-    pub fn only(mut self, target: impl Into<Cow<'static, str>>) -> Self {
-        self.options.only = Some(target.into());
-        self
-    }
-
-    /// Asks the first target only.
-    pub fn no_failover(mut self) -> Self {
-        self.options.no_failover = true;
-        self
-    }
-
-    /// What failures of this call lead to, instead of the targets' and the chain's policies.
-    pub fn policy(mut self, policy: FailurePolicy) -> Self {
-        self.options.policy = Some(Arc::new(policy));
-        self
-    }
+    setters!();
 
     /// How the model is told that its answer cannot be used, instead of the chain's words.
     pub fn reask(mut self, reask: Reask) -> Self {

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use super::{
     admit::Admitted,
-    engine::Cx,
-    order::Walk,
+    context::Cx,
     send::Failed,
-    serve::Visit,
     slot::Slot,
     tries::{Around, Happened},
+    visit::Visit,
+    walk::Walk,
 };
 use crate::{
     breaker::Outcome,
-    error::{FailureKind, ProviderError, Stage},
+    error::{Failure, FailureKind, ProviderError, Stage},
     policy::{BreakerEffect, Disposition, Rule},
+    quality::QualityPermit,
     report::{AttemptLine, Ending},
 };
 
@@ -90,6 +91,15 @@ impl Visit<'_> {
         }
         self.tries.renew();
         Disposition::Retry
+    }
+}
+
+/// A visit has ended without an answer.
+pub(crate) fn settle(quality: QualityPermit, failure: Option<&Failure>) {
+    let kind = failure.map(Failure::kind);
+    // What the caller left out says nothing about the target.
+    if kind.is_some_and(|kind| kind.is_soft() && kind != FailureKind::NeedsInput) {
+        quality.settle(false);
     }
 }
 

@@ -5,9 +5,10 @@ use std::{borrow::Cow, time::Duration};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    engine::{Ask, Cx},
+    context::{Ask, Cx},
     member::Member,
     slot::Slot,
+    visit::Allowance,
 };
 use crate::{
     attempt::{Attempt, Overlay, Progress},
@@ -20,20 +21,6 @@ use crate::{
     response::Response,
     validator::{Candidate, Change, Changes},
 };
-
-/// How long an attempt may take.
-pub(crate) struct Allowance {
-    /// When the attempt begins.
-    pub(crate) from: Instant,
-    /// When its time is over.
-    pub(crate) until: Instant,
-    /// When the time of its target is over.
-    pub(crate) latest: Instant,
-    pub(crate) allowed: Duration,
-    pub(crate) limited_by: LimitedBy,
-    /// What the target's own setting says.
-    pub(crate) timeout: Duration,
-}
 
 /// An attempt that failed, hard or soft.
 pub(crate) struct Failed {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{builder::Inner, member::Member, slot::Slot};
+use super::{inner::Inner, member::Member, slot::Slot};
 use crate::{breaker, budget::BudgetSnapshot, error::FailureKind, target::TargetId};
 
 /// A chain at one moment. Taking it changes nothing. Holds no key and no text.

@@ -1,6 +1,6 @@
 //! A stream that was not asked for yet, and its options.
 
-use std::{borrow::Cow, fmt, future::IntoFuture, sync::Arc, time::Duration};
+use std::{fmt, future::IntoFuture, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 
@@ -9,57 +9,16 @@ use super::{
     drive::drive,
     head::Head,
     mailbox::{Mailbox, Side},
+    settings::{OnInterrupt, Settings},
 };
 use crate::{
     chain::{
-        call::{CallOptions, Chain},
-        engine::FAR,
+        call::Chain,
+        options::{CallOptions, FAR, setters},
     },
     error::ChainError,
-    policy::FailurePolicy,
     request::Request,
 };
-
-/// What happens when a stream breaks after something of it was shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnInterrupt {
-    /// The stream ends with [`Interrupted`](crate::Interrupted) (default). Only the caller knows whether what was
-    /// shown can be taken back.
-    #[default]
-    Error,
-    /// The targets that follow answer anew, after a [`StreamEvent::Restarted`](crate::StreamEvent::Restarted) at which
-    /// the consumer clears what it has shown.
-    Restart,
-    /// A target that follows goes on with the text so far, after a
-    /// [`StreamEvent::Continued`](crate::StreamEvent::Continued). Only targets whose
-    /// [`Capabilities::prefill`](crate::Capabilities::prefill) is known to be true are asked, and only where the text
-    /// was cut: not after a refusal, a filter, a tool call or an end. The report marks the attempt as continued.
-    Continue,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    pub(crate) first_content: Option<Duration>,
-    pub(crate) idle: Duration,
-    pub(crate) total: Duration,
-    pub(crate) head: Head,
-    pub(crate) reasoning: bool,
-    pub(crate) on_interrupt: OnInterrupt,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            first_content: None,
-            idle: Duration::from_secs(30),
-            total: Duration::from_secs(600),
-            head: Head { chars: 120, wait: Duration::from_millis(500) },
-            reasoning: false,
-            on_interrupt: OnInterrupt::Error,
-        }
-    }
-}
 
 impl Chain {
     /// A stream of text. Its `.await` runs to the first content that may be shown: until then failing over is silent,
@@ -123,41 +82,7 @@ impl StreamCall {
         self
     }
 
-    /// On whose behalf, for the report.
-    pub fn tenant(mut self, tenant: impl Into<Arc<str>>) -> Self {
-        self.options.tenant = Some(tenant.into());
-        self
-    }
-
-    /// What kind of work it is, for the report. Quality windows are kept for each.
-    pub fn task(mut self, task: impl Into<Arc<str>>) -> Self {
-        self.options.task = Some(task.into());
-        self
-    }
-
-    /// A label for the report.
-    pub fn tag(mut self, key: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
-        self.options.tags.insert(key.into(), value.into());
-        self
-    }
-
-    /// Asks this target only, by its name (`provider/model` unless it was given one).
-    pub fn only(mut self, target: impl Into<Cow<'static, str>>) -> Self {
-        self.options.only = Some(target.into());
-        self
-    }
-
-    /// Asks the first target only.
-    pub fn no_failover(mut self) -> Self {
-        self.options.no_failover = true;
-        self
-    }
-
-    /// What failures of this call lead to, instead of the targets' and the chain's policies.
-    pub fn policy(mut self, policy: FailurePolicy) -> Self {
-        self.options.policy = Some(Arc::new(policy));
-        self
-    }
+    setters!();
 
     /// Most time for an attempt until its first content, if it is less than the target's timeout. Roles, empty
     /// pieces, keep-alives and reasoning are no content.

@@ -7,20 +7,22 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::{
-    call::OnInterrupt,
     event::Interrupted,
     mailbox::{End, Side},
     pump::{Broken, pump},
+    settings::OnInterrupt,
 };
 use crate::{
     attempt::CallId,
     chain::{
-        builder::Inner,
-        call::{CallOptions, Chain},
-        engine::{Ask, CallEnd, Cx, in_order},
-        hedge::hedged,
-        order::Walk,
+        call::Chain,
+        context::{Ask, Cx},
+        engine::pass,
+        in_order::CallEnd,
+        inner::Inner,
+        options::CallOptions,
         serve::Got,
+        walk::Walk,
     },
     error::{ChainError, Failure, FailureKind, ProviderError},
     report::Report,
@@ -45,7 +47,7 @@ async fn run(
 ) -> End {
     let cx = Cx::begin(chain, request, Ask::Stream(side), options, call_id, &mut rng);
     side.keep(cx.ledger.clone());
-    let end = match options.check(chain) {
+    let end = match chain.check(options) {
         Err(error) => End::NotServed(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => passes(&cx, side, Walk::new(rng)).await,
     };
@@ -66,26 +68,22 @@ async fn passes(cx: &Cx<'_>, side: &Side, mut walk: Walk) -> End {
         // What was shown is done with; the targets that follow have the time of a new call to show something.
         let deadline = match &broken {
             None => cx.deadline,
-            Some(_) => Instant::now() + cx.options.limit(cx.chain),
+            Some(_) => Instant::now() + cx.chain.limit(cx.options),
         };
-        let pass =
+        let here =
             Cx { beginning: beginning.as_deref(), deadline: deadline.min(side.total_until()), ..cx.clone() };
         let hedge = cx.chain.hedge.as_ref().filter(|_| broken.is_none() && !side.settings.reasoning);
-        let end = match hedge {
-            Some(hedge) => Box::pin(hedged(&pass, &mut walk, hedge)).await,
-            None => in_order(&pass, &mut walk, from).await,
-        };
-        let (position, live) = match end {
+        let (position, live) = match pass(&here, &mut walk, from, hedge).await {
             CallEnd::Served { position, got: Got::Live(live) } => (position, live),
             CallEnd::Served { position, got: Got::Whole(..) } => {
                 // Only a call for a whole answer gets one.
-                return End::NotServed(ChainError::without_value(pass.served(position)));
+                return End::NotServed(ChainError::without_value(here.served(position)));
             }
-            CallEnd::GaveUp(failure) => return not_served(&pass, side, broken, Some(failure), true),
-            CallEnd::NothingLeft { last } => return not_served(&pass, side, broken, last, false),
+            CallEnd::GaveUp(failure) => return not_served(&here, side, broken, Some(failure), true),
+            CallEnd::NothingLeft { last } => return not_served(&here, side, broken, last, false),
         };
         let next = match pump(live, &mut walk, side).await {
-            Ok(response) => return End::Finished(response, Arc::new(pass.served(position))),
+            Ok(response) => return End::Finished(response, Arc::new(here.served(position))),
             Err(next) => next,
         };
         if !goes_on(side.settings.on_interrupt, &next) {

@@ -13,8 +13,8 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    call::Settings,
     event::{Interrupted, StreamEvent},
+    settings::Settings,
 };
 use crate::{
     error::ChainError,

@@ -21,10 +21,12 @@ mod meter;
 mod open;
 mod pump;
 mod reading;
+mod settings;
 
 pub use answer::AnswerStream;
-pub use call::{OnInterrupt, StreamCall};
+pub use call::StreamCall;
 pub use event::{Interrupted, StreamEvent};
+pub use settings::OnInterrupt;
 
 pub(crate) use mailbox::Side;
 pub(crate) use open::open;

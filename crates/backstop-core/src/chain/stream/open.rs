@@ -12,10 +12,11 @@ use super::{
 use crate::{
     attempt::{Attempt, Overlay, Progress},
     chain::{
-        engine::Cx,
+        context::Cx,
         member::Member,
-        send::{Allowance, Failed, judge, lowered},
+        send::{Failed, judge, lowered},
         slot::Slot,
+        visit::Allowance,
     },
     check::baseline,
     error::{Failure, FailureKind, ProviderError, Stage},

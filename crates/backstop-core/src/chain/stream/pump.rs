@@ -4,19 +4,19 @@ use futures_util::FutureExt;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    call::{OnInterrupt, Settings},
     event::StreamEvent,
     mailbox::Side,
     reading::{Read, Reading},
+    settings::{OnInterrupt, Settings},
 };
 use crate::{
     breaker::Outcome,
     chain::{
         admit::Admitted,
-        conclude::conclude,
-        order::Walk,
+        conclude::{conclude, settle},
         send::{Failed, judge},
-        serve::{Visit, settle},
+        visit::Visit,
+        walk::Walk,
     },
     check::baseline,
     error::{Failure, FailureKind, ProviderError, Stage},

@@ -1,0 +1,46 @@
+//! How a stream is read, and what happens when it breaks.
+
+use std::time::Duration;
+
+use super::head::Head;
+
+/// What happens when a stream breaks after something of it was shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnInterrupt {
+    /// The stream ends with [`Interrupted`](crate::Interrupted) (default). Only the caller knows whether what was
+    /// shown can be taken back.
+    #[default]
+    Error,
+    /// The targets that follow answer anew, after a [`StreamEvent::Restarted`](crate::StreamEvent::Restarted) at which
+    /// the consumer clears what it has shown.
+    Restart,
+    /// A target that follows goes on with the text so far, after a
+    /// [`StreamEvent::Continued`](crate::StreamEvent::Continued). Only targets whose
+    /// [`Capabilities::prefill`](crate::Capabilities::prefill) is known to be true are asked, and only where the text
+    /// was cut: not after a refusal, a filter, a tool call or an end. The report marks the attempt as continued.
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) first_content: Option<Duration>,
+    pub(crate) idle: Duration,
+    pub(crate) total: Duration,
+    pub(crate) head: Head,
+    pub(crate) reasoning: bool,
+    pub(crate) on_interrupt: OnInterrupt,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            first_content: None,
+            idle: Duration::from_secs(30),
+            total: Duration::from_secs(600),
+            head: Head { chars: 120, wait: Duration::from_millis(500) },
+            reasoning: false,
+            on_interrupt: OnInterrupt::Error,
+        }
+    }
+}
