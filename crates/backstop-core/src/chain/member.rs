@@ -126,7 +126,9 @@ impl Member {
             policy::Gate::Model(wait) => (&*standing.gate, wait),
             policy::Gate::Credential(wait) => (standing.credential.gate(), wait),
         };
-        gate.close_for(wait, now)
+        let newly = gate.remaining(now).is_none();
+        gate.close_for(wait, now);
+        newly
     }
 
     /// When it may be asked again, if something keeps it away now and that ends by itself.

@@ -9,7 +9,7 @@ use super::{
     admit::Admitted,
     conclude::{conclude, settle},
     context::{Ask, Cx},
-    send::{Accepted, send},
+    send::send,
     slot::Slot,
     stream::{Live, Reading, open},
     visit::{Allowance, Lane, Visit},
@@ -139,11 +139,11 @@ impl<'a> Visit<'a> {
             }
         };
         match tried {
-            Ok(Accepted { mut response, changes, took }) => {
+            Ok((mut response, changes)) => {
                 self.learn();
                 self.note_lost_cache(&mut response);
                 admitted.usage(slot, response.usage);
-                admitted.permit.settle_timed(Outcome::Success, took, slot.now());
+                admitted.permit.settle(Outcome::Success);
                 line.served(&response);
                 Tried::Served(Box::new(response), changes)
             }

@@ -25,6 +25,8 @@ pub struct AnswerStream {
     /// Empty once the call has ended.
     driver: Option<BoxFuture<'static, ()>>,
     mailbox: Arc<Mailbox>,
+    /// The first event is in the mailbox. The driver must not be polled before it was taken.
+    first: bool,
 }
 
 impl AnswerStream {
@@ -42,9 +44,9 @@ impl AnswerStream {
             if let Some(End::NotServed(error)) = mailbox.take_end() {
                 return Err(error);
             }
-            return Ok(Self { driver: None, mailbox });
+            return Ok(Self { driver: None, mailbox, first: false });
         }
-        Ok(Self { driver: Some(driver), mailbox })
+        Ok(Self { driver: Some(driver), mailbox, first: true })
     }
 
     /// The next event; `None` after the last one. The same as [`StreamExt::next`](futures_util::StreamExt::next),
@@ -66,8 +68,8 @@ impl Stream for AnswerStream {
     type Item = Result<StreamEvent, Interrupted>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(event) = self.mailbox.take_event() {
-            return Poll::Ready(Some(Ok(event)));
+        if std::mem::take(&mut self.first) {
+            return Poll::Ready(self.mailbox.take_event().map(Ok));
         }
         let Some(driver) = &mut self.driver else { return Poll::Ready(None) };
         let ended = driver.as_mut().poll(cx).is_ready();

@@ -47,18 +47,13 @@ impl Mailbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands an event over, and comes back when the consumer has taken it and asks for the next one.
+    /// Hands an event over, and comes back when the consumer asks for the next one: it polls again only after it has
+    /// taken what was there.
     async fn send(&self, event: StreamEvent) {
         self.mail().event = Some(event);
         let mut handed_over = false;
-        poll_fn(|_| {
-            if std::mem::replace(&mut handed_over, true) && self.mail().event.is_none() {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-        .await;
+        poll_fn(|_| if std::mem::replace(&mut handed_over, true) { Poll::Ready(()) } else { Poll::Pending })
+            .await;
     }
 
     pub(crate) fn has_event(&self) -> bool {
@@ -123,7 +118,8 @@ impl Side {
         self.mailbox.send(event).await;
         let now = Instant::now();
         let nanos = u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(u64::MAX);
-        self.busy.fetch_add(nanos, Ordering::Relaxed);
+        // Nobody else writes it.
+        self.busy.store(self.busy.load(Ordering::Relaxed).saturating_add(nanos), Ordering::Relaxed);
         now
     }
 
