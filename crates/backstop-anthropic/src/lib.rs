@@ -59,8 +59,6 @@
 
 mod config;
 mod error;
-#[cfg(any(test, fuzzing))]
-pub mod fuzzing;
 mod models;
 mod options;
 mod provider;

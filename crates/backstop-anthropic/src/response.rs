@@ -9,10 +9,10 @@ use std::borrow::Cow;
 
 use backstop_core::{FinishKind, FinishReason, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    Reply,
+    Reply, lenient,
     recognise::{self, Asked},
 };
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 pub(crate) use block::{Block, Kind};
@@ -28,7 +28,7 @@ pub(crate) fn read(
     asked: &Asked<'_>,
 ) -> Result<Response, ProviderError> {
     let malformed = || recognise::malformed(reply, "the body is not the JSON of a message");
-    let message: WireMessage<'_> = serde_json::from_slice(&reply.body).map_err(|_| malformed())?;
+    let message: WireMessage<'_> = reply.json().map_err(|_| malformed())?;
     let request_id = reply.request_id.clone().or_else(|| message.id.as_deref().map(str::to_owned));
     if let Some(found) = message.error.as_ref().filter(|found| is_error(found)) {
         let error = error::in_band(found, asked);
@@ -40,7 +40,7 @@ pub(crate) fn read(
     let mut response = message.into_response(answer_tool);
     response.request_id = request_id;
     if keep_raw {
-        response.raw = serde_json::from_slice(&reply.body).ok().map(Box::new);
+        response.raw = reply.json().ok().map(Box::new);
     }
     Ok(response)
 }
@@ -50,31 +50,21 @@ pub(crate) fn is_error(error: &Value) -> bool {
     !matches!(error, Value::Null | Value::Bool(false))
 }
 
-/// A field, or nothing if it has a form that we do not know.
-pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
-    Ok(raw.and_then(|raw| serde_json::from_str::<Option<T>>(raw.get()).ok()).flatten())
-}
-
 /// A message: a whole answer, or what a stream begins with.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(crate) struct WireMessage<'a> {
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     pub(crate) id: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     pub(crate) model: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(deserialize_with = "lenient")]
-    stop_reason: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "lenient::object")]
     stop_details: Option<StopDetails>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient::object")]
     pub(crate) usage: Option<WireUsage>,
     error: Option<Value>,
 }
@@ -102,7 +92,7 @@ impl WireMessage<'_> {
         let named = self.model.map(Cow::into_owned).filter(|model| !model.is_empty());
         // Whether a proxy still names the model that was asked for, the block says who went on.
         response.model = content.served.or(named);
-        response.usage = self.usage.map(Usage::from);
+        response.usage = self.usage.filter(WireUsage::is_counted).map(Usage::from);
         response.with_finish(finish)
     }
 }
@@ -164,8 +154,11 @@ pub(crate) fn finish(word: Option<&str>, answered: bool) -> FinishReason {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(crate) struct StopDetails {
+    #[serde(deserialize_with = "lenient::text")]
     category: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
     explanation: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
     recommended_model: Option<String>,
 }
 

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 
 use backstop_core::{FailureKind, FinishKind, FinishReason, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    Reply,
+    Reply, lenient,
     recognise::{self, Asked},
 };
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::error;
@@ -18,16 +18,16 @@ use crate::error;
 pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<Response, ProviderError> {
     let no_json = |_| recognise::malformed(reply, "the body is not the JSON of `generateContent`");
     let generated = if reply.body.trim_ascii_start().starts_with(b"[") {
-        let chunks: Vec<Generated> = serde_json::from_slice(&reply.body).map_err(no_json)?;
+        let chunks: Vec<Generated<'_>> = reply.json().map_err(no_json)?;
         let generated = chunks.into_iter().reduce(Generated::and).unwrap_or_default();
         generated.complete(reply)?
     } else {
-        serde_json::from_slice(&reply.body).map_err(no_json)?
+        reply.json().map_err(no_json)?
     };
     let mut response = generated.into_response(asked)?;
     response.request_id = reply.request_id.clone().or(response.request_id);
     if keep_raw {
-        response.raw = serde_json::from_slice(&reply.body).ok().map(Box::new);
+        response.raw = reply.json().ok().map(Box::new);
     }
     Ok(response)
 }
@@ -35,77 +35,83 @@ pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<R
 /// A whole answer, or a chunk of one.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Generated {
-    candidates: Option<Vec<Candidate>>,
-    #[serde(deserialize_with = "lenient")]
-    prompt_feedback: Option<Feedback>,
-    #[serde(deserialize_with = "lenient")]
+pub(crate) struct Generated<'a> {
+    #[serde(borrow)]
+    candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(borrow, deserialize_with = "lenient::object")]
+    prompt_feedback: Option<Feedback<'a>>,
+    #[serde(deserialize_with = "lenient::object")]
     pub(crate) usage_metadata: Option<WireUsage>,
-    #[serde(deserialize_with = "word")]
-    pub(crate) model_version: Option<String>,
-    #[serde(deserialize_with = "word")]
-    pub(crate) response_id: Option<String>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) model_version: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) response_id: Option<Cow<'a, str>>,
     pub(crate) error: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Feedback {
-    #[serde(deserialize_with = "word")]
-    block_reason: Option<String>,
+struct Feedback<'a> {
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    block_reason: Option<Cow<'a, str>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Candidate {
-    content: Option<Content>,
-    #[serde(deserialize_with = "word")]
-    pub(crate) finish_reason: Option<String>,
-    #[serde(deserialize_with = "count")]
+pub(crate) struct Candidate<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) finish_reason: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "lenient::quoted_count")]
     index: Option<u64>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Content {
-    parts: Option<Vec<WirePart>>,
+struct Content<'a> {
+    #[serde(borrow)]
+    parts: Option<Vec<WirePart<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct WirePart {
+pub(crate) struct WirePart<'a> {
     text: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient::flag")]
     thought: Option<bool>,
-    function_call: Option<WireCall>,
-    #[serde(deserialize_with = "word")]
-    thought_signature: Option<String>,
+    // Boxed, because few parts are one and all are moved.
+    #[serde(borrow)]
+    function_call: Option<Box<WireCall<'a>>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    thought_signature: Option<Cow<'a, str>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct WireCall {
-    #[serde(deserialize_with = "word")]
-    id: Option<String>,
-    #[serde(deserialize_with = "word")]
-    name: Option<String>,
-    args: Option<Box<RawValue>>,
+pub(crate) struct WireCall<'a> {
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
     /// Stands beside the call.
     #[serde(skip)]
-    signature: Option<String>,
+    signature: Option<Cow<'a, str>>,
 }
 
 /// What a part holds, as far as it matters.
-pub(crate) enum Piece {
+pub(crate) enum Piece<'a> {
     Text(String),
     Thought(String),
-    Call(WireCall),
+    Call(WireCall<'a>),
 }
 
-impl WirePart {
-    pub(crate) fn into_piece(self) -> Option<Piece> {
+impl<'a> WirePart<'a> {
+    pub(crate) fn into_piece(self) -> Option<Piece<'a>> {
         match (self.function_call, self.text.filter(|text| !text.is_empty())) {
-            (Some(call), _) => Some(Piece::Call(WireCall { signature: self.thought_signature, ..call })),
+            (Some(call), _) => Some(Piece::Call(WireCall { signature: self.thought_signature, ..*call })),
             (None, Some(text)) if self.thought == Some(true) => Some(Piece::Thought(text)),
             (None, Some(text)) => Some(Piece::Text(text)),
             (None, None) => None,
@@ -113,14 +119,14 @@ impl WirePart {
     }
 }
 
-impl WireCall {
+impl WireCall<'_> {
     /// `index` counts the calls of the answer.
     pub(crate) fn into_call(self, index: usize) -> ToolCall {
-        let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("{MADE_UP}{index}"));
-        let arguments =
-            self.args.map_or_else(|| "{}".to_owned(), |args| String::from(Box::<str>::from(args)));
+        let some = |text: Option<Cow<'_, str>>| text.filter(|text| !text.is_empty()).map(Cow::into_owned);
+        let id = some(self.id).unwrap_or_else(|| format!("{MADE_UP}{index}"));
+        let arguments = self.args.map_or("{}", RawValue::get);
         let mut call = ToolCall::new(id, self.name.unwrap_or_default(), arguments);
-        call.signature = self.signature.filter(|signature| !signature.is_empty());
+        call.signature = some(self.signature);
         call
     }
 }
@@ -133,22 +139,22 @@ pub(crate) fn made_up(id: &str) -> bool {
     !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-impl Candidate {
-    pub(crate) fn parts(&mut self) -> Vec<WirePart> {
+impl<'a> Candidate<'a> {
+    pub(crate) fn parts(&mut self) -> Vec<WirePart<'a>> {
         self.content.take().and_then(|content| content.parts).unwrap_or_default()
     }
 }
 
-impl Generated {
+impl<'a> Generated<'a> {
     /// The first candidate; only one is ever asked for.
-    pub(crate) fn take_candidate(&mut self) -> Option<Candidate> {
+    pub(crate) fn take_candidate(&mut self) -> Option<Candidate<'a>> {
         let candidates = self.candidates.take().unwrap_or_default();
         candidates.into_iter().find(|candidate| candidate.index.unwrap_or(0) == 0)
     }
 
     /// Why the prompt was blocked.
     pub(crate) fn block_reason(&mut self) -> Option<String> {
-        self.prompt_feedback.take().and_then(|feedback| feedback.block_reason)
+        self.prompt_feedback.take().and_then(|feedback| feedback.block_reason).map(Cow::into_owned)
     }
 
     /// This chunk and the next as one.
@@ -191,12 +197,13 @@ impl Generated {
         }
         let usage = self.usage_metadata.map(Usage::from);
         let mut response = self.answer().map_err(|error| {
-            let error = self.response_id.iter().fold(error, |error, id| error.with_request_id(id));
+            let error = self.response_id.iter().fold(error, |error, id| error.with_request_id(id.as_ref()));
             usage.into_iter().fold(error, ProviderError::with_usage)
         })?;
         response.usage = usage;
-        response.model = self.model_version.filter(|model| !model.is_empty());
-        response.request_id = self.response_id.filter(|id| !id.is_empty());
+        let some = |text: Option<Cow<'_, str>>| text.filter(|text| !text.is_empty()).map(Cow::into_owned);
+        response.model = some(self.model_version);
+        response.request_id = some(self.response_id);
         Ok(response)
     }
 
@@ -258,7 +265,7 @@ pub(crate) fn blocked(reason: String) -> FinishReason {
 }
 
 /// What a `finishReason` means; one of them is about the account.
-pub(crate) fn finish(word: Option<String>, calls: bool) -> Result<FinishReason, ProviderError> {
+pub(crate) fn finish(word: Option<Cow<'_, str>>, calls: bool) -> Result<FinishReason, ProviderError> {
     let kind = match word.as_deref() {
         None | Some("" | "FINISH_REASON_UNSPECIFIED") => FinishKind::Unknown,
         // Gemini has no word of its own for an answer that waits for its tools.
@@ -275,7 +282,7 @@ pub(crate) fn finish(word: Option<String>, calls: bool) -> Result<FinishReason, 
         Some(_) => FinishKind::Other,
     };
     Ok(match word {
-        Some(word) if !word.is_empty() => FinishReason::new(kind, Cow::Owned(word)),
+        Some(word) if !word.is_empty() => FinishReason::new(kind, Cow::Owned(word.into_owned())),
         _ => FinishReason::from(kind),
     })
 }
@@ -284,16 +291,16 @@ pub(crate) fn finish(word: Option<String>, calls: bool) -> Result<FinishReason, 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct WireUsage {
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "lenient::quoted_count")]
     prompt_token_count: Option<u64>,
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "lenient::quoted_count")]
     cached_content_token_count: Option<u64>,
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "lenient::quoted_count")]
     candidates_token_count: Option<u64>,
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "lenient::quoted_count")]
     thoughts_token_count: Option<u64>,
     /// Results of Google's own tools, which the model read as well.
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "lenient::quoted_count")]
     tool_use_prompt_token_count: Option<u64>,
 }
 
@@ -322,29 +329,6 @@ impl From<WireUsage> for Usage {
         .with_cached(wire.cached_content_token_count.unwrap_or(0))
         .with_reasoning(wire.thoughts_token_count.unwrap_or(0))
     }
-}
-
-/// A field without which an answer is still an answer: if it has another type than it should, it is not there.
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Ok(T::deserialize(Value::deserialize(deserializer)?).ok())
-}
-
-/// A word, which Google's JSON may also give as a number.
-fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Option::<Value>::deserialize(deserializer)? {
-        Some(Value::String(word)) => Some(word),
-        Some(Value::Number(number)) => Some(number.to_string()),
-        _ => None,
-    })
-}
-
-/// A count, which Google's JSON may also give as a text.
-fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(match Option::<Value>::deserialize(deserializer)? {
-        Some(Value::Number(number)) => number.as_u64(),
-        Some(Value::String(text)) => text.parse().ok(),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! From server-sent events to chunks.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use backstop_core::{Chunk, FinishReason, Progress, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
@@ -19,14 +19,17 @@ pub(crate) fn collect(reply: &Reply, asked: &Asked<'_>) -> Result<Response, Prov
     let mut decoder = SseDecoder::new(StreamLimits::new(reply.body.len(), reply.body.len()));
     decoder.push(&reply.body);
     decoder.finish();
-    let mut all = Generated::default();
+    let mut chunks = Vec::new();
     while let Some(item) = decoder.next_item() {
-        let text = match item.map_err(undecodable)? {
-            SseItem::Event(event) => event.data,
-            SseItem::Stray(text) => text,
+        chunks.push(match item.map_err(undecodable)? {
+            SseItem::Event(event) => event.data.to_owned(),
+            SseItem::Stray(text) => text.to_owned(),
             _ => continue,
-        };
-        all = all.and(serde_json::from_str(&text).map_err(not_a_chunk)?);
+        });
+    }
+    let mut all = Generated::default();
+    for chunk in &chunks {
+        all = all.and(serde_json::from_str(chunk).map_err(not_a_chunk)?);
     }
     let mut response = all.complete(reply)?.into_response(asked)?;
     response.request_id = reply.request_id.clone().or(response.request_id);
@@ -53,13 +56,13 @@ pub(crate) struct Reader {
 impl StreamReader for Reader {
     type Decoder = SseDecoder;
 
-    fn item(&mut self, item: Result<SseItem, DecodeError>) {
+    fn item(&mut self, item: Result<SseItem<'_>, DecodeError>) {
         match item {
-            Ok(SseItem::Event(event)) => match serde_json::from_str(&event.data) {
+            Ok(SseItem::Event(event)) => match serde_json::from_str(event.data) {
                 Ok(generated) => self.event(generated),
                 Err(error) => self.fail(not_a_chunk(error)),
             },
-            Ok(SseItem::Stray(text)) => self.stray(&text),
+            Ok(SseItem::Stray(text)) => self.stray(text),
             Ok(_) => self.waiting.push_back(Ok(Chunk::Ping)),
             Err(error) => self.fail(undecodable(error)),
         }
@@ -118,7 +121,7 @@ impl Reader {
         }
     }
 
-    fn event(&mut self, mut event: Generated) {
+    fn event(&mut self, mut event: Generated<'_>) {
         if let Some(error) = event.error.take().filter(error::is_error) {
             let error = error::in_band(error, &Asked::new(self.schema, &[], self.key.as_ref()));
             return self.fail(error);
@@ -145,18 +148,19 @@ impl Reader {
         }
     }
 
-    fn meet(&mut self, event: &mut Generated) {
+    fn meet(&mut self, event: &mut Generated<'_>) {
         if std::mem::replace(&mut self.met, true) {
             return;
         }
-        let request_id = self.request_id.take().or(event.response_id.take());
+        let request_id = self.request_id.take().or_else(|| event.response_id.take().map(Cow::into_owned));
         if let Some(id) = &request_id {
             self.progress.request_id(id);
         }
-        self.waiting.push_back(Ok(Chunk::Meta { model: event.model_version.take(), request_id }));
+        let model = event.model_version.take().map(Cow::into_owned);
+        self.waiting.push_back(Ok(Chunk::Meta { model, request_id }));
     }
 
-    fn call(&mut self, call: WireCall) {
+    fn call(&mut self, call: WireCall<'_>) {
         let index = self.calls;
         self.calls += 1;
         let ToolCall { id, name, arguments, signature, .. } = call.into_call(index);
@@ -165,7 +169,7 @@ impl Reader {
         self.waiting.extend(signature.map(Ok));
     }
 
-    fn candidate(&mut self, mut candidate: Candidate) -> Result<(), ProviderError> {
+    fn candidate(&mut self, mut candidate: Candidate<'_>) -> Result<(), ProviderError> {
         for piece in candidate.parts().into_iter().filter_map(WirePart::into_piece) {
             self.waiting.push_back(Ok(match piece {
                 Piece::Text(text) => Chunk::Text(text),

@@ -5,9 +5,9 @@
 
 use std::{
     error::Error,
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    task::{Context, Poll, ready},
 };
 
 use backstop_core::{Attempt, FailureKind, Progress, ProviderError, Stage};
@@ -17,7 +17,6 @@ use reqwest::{
     Method, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
-use tokio::time::timeout;
 
 use crate::{client::HttpClient, lines::StreamLimits, media_type};
 
@@ -102,6 +101,18 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
+    /// The body as JSON, of which texts may be borrowed.
+    ///
+    /// # Errors
+    /// It is none, or not what `T` takes.
+    pub fn json<'a, T: serde::Deserialize<'a>>(&'a self) -> serde_json::Result<T> {
+        match std::str::from_utf8(&self.body) {
+            // Looking at it once costs less than at each text in it.
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(&self.body),
+        }
+    }
+
     /// Whether the body is said to be server-sent events.
     pub fn is_events(&self) -> bool {
         media_type::is(&self.headers, "text/event-stream")
@@ -120,7 +131,6 @@ pub struct Opened {
     pub request_id: Option<String>,
     response: reqwest::Response,
     limits: StreamLimits,
-    error_wait: Duration,
     read: usize,
 }
 
@@ -144,21 +154,20 @@ impl HttpClient {
         request.headers_mut().entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         *request.body_mut() = Some(reqwest::Body::wrap(Payload::new(post.body, progress.clone())));
         let opened_before = self.connections.as_ref().map(|connections| connections.opened());
-        let response = self.client.execute(request).await.map_err(|error| {
+        let mut response = self.client.execute(request).await.map_err(|error| {
             let reused =
                 opened_before.is_some() && opened_before == self.connections.as_ref().map(|c| c.opened());
             unanswered(error, progress.stage(), reused)
         })?;
         progress.enter(Stage::Body);
-        let headers = response.headers().clone();
+        let status = response.status().as_u16();
+        let headers = std::mem::take(response.headers_mut());
         let id = post.request_id.iter().find_map(|name| headers.get(*name)?.to_str().ok());
         let request_id = id.filter(|id| !id.is_empty()).map(str::to_owned);
         if let Some(id) = &request_id {
             progress.request_id(id);
         }
-        let status = response.status().as_u16();
-        let Self { limits, error_wait, .. } = *self;
-        Ok(Opened { status, headers, request_id, response, limits, error_wait, read: 0 })
+        Ok(Opened { status, headers, request_id, response, limits: self.limits, read: 0 })
     }
 }
 
@@ -185,50 +194,45 @@ impl Opened {
     /// # Errors
     /// The body broke off or is over the limit.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
-        let chunk = self.response.chunk().await.map_err(broken)?;
-        self.read = self.read.saturating_add(chunk.as_ref().map_or(0, Bytes::len));
-        if self.read > self.limits.total { Err(self.too_large()) } else { Ok(chunk) }
+        poll_fn(|cx| self.poll_chunk(cx)).await.transpose()
     }
 
-    /// Reads the rest of the body. A body that belongs to an error is cut where it is too long, breaks off or hangs
-    /// ([`ClientOptions::error_body_wait`](crate::ClientOptions::error_body_wait)): its status says more than a
-    /// complaint about its body would.
+    /// The same for a stream.
+    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, ProviderError>>> {
+        // That future keeps nothing from one poll to the next, so it need not be kept either.
+        let chunk = ready!(pin!(self.response.chunk()).poll(cx)).map_err(broken).transpose();
+        let bytes = chunk.as_ref().and_then(|chunk| chunk.as_ref().ok());
+        self.read = self.read.saturating_add(bytes.map_or(0, Bytes::len));
+        Poll::Ready(if self.read > self.limits.total { Some(Err(self.too_large())) } else { chunk })
+    }
+
+    /// Reads the rest of the body. A body that belongs to an error is cut where it is too long or breaks off: its
+    /// status says more than a complaint about its body would.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk), with a success status.
     pub async fn read(mut self) -> Result<Reply, ProviderError> {
-        let body = if self.is_success() { self.success_body().await? } else { self.error_body().await };
-        let Self { status, headers, request_id, .. } = self;
-        Ok(Reply { status, headers, request_id, body: body.into() })
-    }
-
-    async fn success_body(&mut self) -> Result<Vec<u8>, ProviderError> {
+        let success = self.is_success();
+        let limit = if success { self.limits.total } else { self.limits.total.min(ERROR_BODY_LIMIT) };
         let announced =
             self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
-        if announced > self.limits.total {
+        if success && announced > limit {
             return Err(self.too_large());
         }
-        let mut body = Vec::with_capacity(announced);
-        while let Some(chunk) = self.chunk().await? {
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
-    }
-
-    /// What comes of it in a short time: a server that is in trouble may never end it.
-    async fn error_body(&mut self) -> Vec<u8> {
-        let limit = self.limits.total.min(ERROR_BODY_LIMIT);
-        let mut body = Vec::new();
-        let read = async {
-            while body.len() < limit {
-                let Ok(Some(chunk)) = self.response.chunk().await else { break };
-                body.extend_from_slice(&chunk);
+        let mut body = Vec::with_capacity(announced.min(limit));
+        while body.len() < limit || success {
+            match self.response.chunk().await {
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Err(error) if success => return Err(broken(error)),
+                Ok(None) | Err(_) => break,
             }
-        };
-        // If it was not enough, what has come has to do.
-        let _ = timeout(self.error_wait, read).await;
+            if success && body.len() > limit {
+                return Err(self.too_large());
+            }
+        }
         body.truncate(limit);
-        body
+        let Self { status, headers, request_id, .. } = self;
+        Ok(Reply { status, headers, request_id, body: body.into() })
     }
 
     fn too_large(&self) -> ProviderError {

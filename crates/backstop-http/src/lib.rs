@@ -7,11 +7,11 @@
 //! | [`Post`], [`Reply`], [`Opened`] | one request and its response, read within limits |
 //! | [`SseDecoder`], [`NdjsonDecoder`] | streams, decoded as they arrive |
 //! | [`streaming`] | from a body to the chunks of an answer, and from chunks to an answer |
+//! | [`lenient`] | fields of a vendor's JSON that never fail |
 //! | [`Fields`] | a request's JSON, with what the caller lays over it |
 //! | [`retry_after`] | when a server says "later", how much later |
 //! | [`ErrorBody`], [`recognise`] | what a vendor's error says, and which kind of failure it means |
 //! | [`schema`] | a JSON Schema in the dialect that a vendor accepts |
-//! | `testing` | what the decoders of an adapter must keep on any bytes (feature `testing`) |
 //!
 //! An adapter renders a request, sends it with [`HttpClient::send`] or [`HttpClient::open`], and turns the reply into
 //! a [`Response`](backstop_core::Response) or, with [`recognise::http_error`], into a
@@ -24,6 +24,7 @@ mod connections;
 mod error_body;
 mod exchange;
 mod fields;
+pub mod lenient;
 mod lines;
 mod media_type;
 mod ndjson;
@@ -33,8 +34,6 @@ pub mod schema;
 mod secret;
 mod sse;
 pub mod streaming;
-#[cfg(any(fuzzing, feature = "testing"))]
-pub mod testing;
 
 pub use base_url::BaseUrl;
 pub use client::{ClientOptions, HttpClient, Tls};

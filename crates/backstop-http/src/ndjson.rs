@@ -5,11 +5,11 @@
 //!
 //! let mut decoder = NdjsonDecoder::new(StreamLimits::default());
 //! decoder.push(b"{\"done\":false}\n{\"done\":");
-//! assert_eq!(decoder.next_line(), Some(Ok("{\"done\":false}".to_owned())));
+//! assert_eq!(decoder.next_line(), Some(Ok("{\"done\":false}")));
 //! assert_eq!(decoder.next_line(), None);
 //! decoder.push(b"true}");
 //! decoder.finish();
-//! assert_eq!(decoder.next_line(), Some(Ok("{\"done\":true}".to_owned())));
+//! assert_eq!(decoder.next_line(), Some(Ok("{\"done\":true}")));
 //! ```
 
 use crate::lines::{DecodeError, LineEnd, Lines, Step, StreamLimits};
@@ -18,19 +18,22 @@ use crate::lines::{DecodeError, LineEnd, Lines, Step, StreamLimits};
 ///
 /// Push what arrives, then take lines until there is none; say [`finish`](Self::finish) when the body has ended, which
 /// completes a last line without LF. Blank lines are passed over. After an error there are no more lines. Memory is
-/// bounded by [`StreamLimits::event`] plus the largest piece.
+/// bounded by [`StreamLimits::event`], twice, plus the largest piece; a line takes none of its own.
 #[derive(Debug)]
 pub struct NdjsonDecoder {
     lines: Lines,
     limit: usize,
     finished: bool,
     failed: bool,
+    /// The line that was given out last. Its memory is used again for the next one.
+    line: String,
 }
 
 impl NdjsonDecoder {
     /// A decoder for one body.
     pub fn new(limits: StreamLimits) -> Self {
-        Self { lines: Lines::new(LineEnd::Lf, limits), limit: limits.event, finished: false, failed: false }
+        let lines = Lines::new(LineEnd::Lf, limits);
+        Self { lines, limit: limits.event, finished: false, failed: false, line: String::new() }
     }
 
     /// Takes the next piece of the body.
@@ -44,49 +47,52 @@ impl NdjsonDecoder {
     }
 
     /// The next line that is not blank, or `None` until more bytes have come.
-    pub fn next_line(&mut self) -> Option<Result<String, DecodeError>> {
+    pub fn next_line(&mut self) -> Option<Result<&str, DecodeError>> {
         if self.failed {
             return None;
         }
-        let line = self.advance();
-        self.failed = line.is_err();
-        line.transpose()
+        self.line.clear();
+        if let Err(error) = self.advance() {
+            self.failed = true;
+            return Some(Err(error));
+        }
+        (!self.line.is_empty()).then_some(Ok(&self.line))
     }
 
-    fn advance(&mut self) -> Result<Option<String>, DecodeError> {
-        loop {
+    /// Puts the next line into its place, if there is one.
+    fn advance(&mut self) -> Result<(), DecodeError> {
+        while self.line.is_empty() {
             match self.lines.next_line() {
-                Step::Line(line) => {
-                    let line = text(line, self.limit)?;
-                    if line.is_some() {
-                        return Ok(line);
-                    }
-                }
+                Step::Line(line) => self.line.push_str(text(line, self.limit)?),
                 Step::Partial(bytes) => return self.rest(bytes),
             }
         }
+        Ok(())
     }
 
     /// No whole line is left, `bytes` of one are: more may come, or the body has ended here.
-    fn rest(&mut self, bytes: usize) -> Result<Option<String>, DecodeError> {
+    fn rest(&mut self, bytes: usize) -> Result<(), DecodeError> {
         if bytes > self.limit {
             return Err(DecodeError::EventTooLarge { limit: self.limit });
         }
         if self.lines.over_total() {
             return Err(DecodeError::StreamTooLarge { limit: self.lines.total_limit() });
         }
-        if self.finished { text(&self.lines.take_rest(), self.limit) } else { Ok(None) }
+        if self.finished {
+            self.line.push_str(text(&self.lines.take_rest(), self.limit)?);
+        }
+        Ok(())
     }
 }
 
-fn text(line: &[u8], limit: usize) -> Result<Option<String>, DecodeError> {
+/// What of a line is not blank.
+fn text(line: &[u8], limit: usize) -> Result<&str, DecodeError> {
     if line.len() > limit {
         return Err(DecodeError::EventTooLarge { limit });
     }
     let line = std::str::from_utf8(line).map_err(|_| DecodeError::NotUtf8)?;
     // A byte order mark at the start of the stream is not JSON either.
-    let line = line.trim_start_matches('\u{feff}').trim_ascii();
-    Ok((!line.is_empty()).then(|| line.to_owned()))
+    Ok(line.trim_start_matches('\u{feff}').trim_ascii())
 }
 
 #[cfg(test)]
@@ -96,15 +102,21 @@ mod tests {
 
     type Decoded = Vec<Result<String, DecodeError>>;
 
+    fn drain(decoder: &mut NdjsonDecoder, lines: &mut Decoded) {
+        while let Some(line) = decoder.next_line() {
+            lines.push(line.map(str::to_owned));
+        }
+    }
+
     fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: StreamLimits) -> Decoded {
         let mut decoder = NdjsonDecoder::new(limits);
         let mut lines = Vec::new();
         for piece in pieces {
             decoder.push(piece);
-            lines.extend(std::iter::from_fn(|| decoder.next_line()));
+            drain(&mut decoder, &mut lines);
         }
         decoder.finish();
-        lines.extend(std::iter::from_fn(|| decoder.next_line()));
+        drain(&mut decoder, &mut lines);
         lines
     }
 

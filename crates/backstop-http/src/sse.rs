@@ -17,7 +17,7 @@
 //! decoder.push(b"1}\n\n");
 //! assert_eq!(decoder.next_item(), Some(Ok(SseItem::Comment)));
 //! let Some(Ok(SseItem::Event(event))) = decoder.next_item() else { panic!() };
-//! assert_eq!((event.name.as_deref(), event.data.as_str()), (Some("delta"), "{\"a\":1}"));
+//! assert_eq!((event.name, event.data), (Some("delta"), "{\"a\":1}"));
 //! assert_eq!(decoder.next_item(), None);
 //! ```
 
@@ -25,32 +25,33 @@ use crate::lines::{DecodeError, LineEnd, Lines, Step, StreamLimits};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// One event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// One event, as its decoder holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SseEvent {
+pub struct SseEvent<'a> {
     /// The `event` field; `None` if there was none.
-    pub name: Option<String>,
+    pub name: Option<&'a str>,
     /// The `data` lines, joined by LF. Never empty.
-    pub data: String,
+    pub data: &'a str,
 }
 
 /// What a stream of server-sent events holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SseItem {
+pub enum SseItem<'a> {
     /// An event with data.
-    Event(SseEvent),
+    Event(SseEvent<'a>),
     /// A comment line: the server is alive, and that is all it says.
     Comment,
     /// JSON that stands in the body outside any event.
-    Stray(String),
+    Stray(&'a str),
 }
 
 /// Turns pieces of a body into [`SseItem`]s; how the body is cut into pieces makes no difference.
 ///
 /// Push what arrives, then take items until there is none; say [`finish`](Self::finish) when the body has ended.
-/// After an error there are no more items. Memory is bounded by [`StreamLimits::event`] plus the largest piece.
+/// After an error there are no more items. Memory is bounded by [`StreamLimits::event`], twice, plus the largest
+/// piece; an event takes none of its own.
 #[derive(Debug)]
 pub struct SseDecoder {
     lines: Lines,
@@ -61,19 +62,32 @@ pub struct SseDecoder {
     event: Pending,
 }
 
-/// The event whose blank line has not come yet.
+/// The event whose blank line has not come yet, or the item that was given out last. The memory of its texts is used
+/// again for the next one.
 #[derive(Debug, Default)]
 struct Pending {
-    name: Option<String>,
-    data: Option<String>,
+    /// Empty if there is none, which is the same to the standard.
+    name: String,
+    data: String,
+    /// A `data` field has come, even if it was empty.
+    has_data: bool,
     stray: Option<Stray>,
     bytes: usize,
+    /// Given out: the next line begins afresh.
+    done: bool,
+}
+
+/// Which item the pending event has become.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Event,
+    Comment,
+    Stray,
 }
 
 /// JSON outside of events, until its brackets balance.
 #[derive(Debug, Default)]
 struct Stray {
-    text: String,
     depth: usize,
     in_string: bool,
     escaped: bool,
@@ -103,28 +117,33 @@ impl SseDecoder {
     }
 
     /// The next item, or `None` until more bytes have come.
-    pub fn next_item(&mut self) -> Option<Result<SseItem, DecodeError>> {
+    pub fn next_item(&mut self) -> Option<Result<SseItem<'_>, DecodeError>> {
         if self.failed {
             return None;
         }
-        let item = self.advance();
-        self.failed = item.is_err();
-        item.transpose()
+        match self.advance() {
+            Ok(kind) => Some(Ok(self.event.item(kind?))),
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
     }
 
-    fn advance(&mut self) -> Result<Option<SseItem>, DecodeError> {
+    fn advance(&mut self) -> Result<Option<Kind>, DecodeError> {
         if !self.begun {
             self.begun = self.lines.skip_prefix(BYTE_ORDER_MARK) || self.finished;
             if !self.begun {
                 return Ok(None);
             }
         }
+        self.event.begin();
         loop {
             match self.lines.next_line() {
                 Step::Line(line) => {
-                    let item = self.event.line(line, self.limit)?;
-                    if item.is_some() {
-                        return Ok(item);
+                    let kind = self.event.line(line, self.limit)?;
+                    if kind.is_some() {
+                        return Ok(kind);
                     }
                 }
                 Step::Partial(bytes) => {
@@ -136,7 +155,7 @@ impl SseDecoder {
     }
 
     /// No whole line is left: more bytes may come, or the body has ended here.
-    fn rest(&mut self) -> Result<Option<SseItem>, DecodeError> {
+    fn rest(&mut self) -> Result<Option<Kind>, DecodeError> {
         if self.lines.over_total() {
             return Err(DecodeError::StreamTooLarge { limit: self.lines.total_limit() });
         }
@@ -145,8 +164,8 @@ impl SseDecoder {
         }
         let last = self.lines.take_rest();
         if !last.is_empty() {
-            if let Some(item) = self.event.line(&last, self.limit)? {
-                return Ok(Some(item));
+            if let Some(kind) = self.event.line(&last, self.limit)? {
+                return Ok(Some(kind));
             }
         }
         Ok(self.event.dispatch())
@@ -154,6 +173,15 @@ impl SseDecoder {
 }
 
 impl Pending {
+    /// Starts afresh if the last item was given out.
+    fn begin(&mut self) {
+        if self.done {
+            self.name.clear();
+            self.data.clear();
+            (self.has_data, self.stray, self.bytes, self.done) = (false, None, 0, false);
+        }
+    }
+
     fn check(&self, more: usize, limit: usize) -> Result<(), DecodeError> {
         if self.bytes.saturating_add(more) > limit {
             Err(DecodeError::EventTooLarge { limit })
@@ -162,7 +190,7 @@ impl Pending {
         }
     }
 
-    fn line(&mut self, line: &[u8], limit: usize) -> Result<Option<SseItem>, DecodeError> {
+    fn line(&mut self, line: &[u8], limit: usize) -> Result<Option<Kind>, DecodeError> {
         self.check(line.len(), limit)?;
         if self.stray.is_some() || self.starts_stray(line) {
             self.bytes = self.bytes.saturating_add(line.len());
@@ -173,18 +201,20 @@ impl Pending {
         }
         let (field, value) = field(line);
         if field.is_empty() {
-            return Ok(Some(SseItem::Comment));
+            return Ok(Some(Kind::Comment));
         }
         self.bytes = self.bytes.saturating_add(line.len());
         match field {
-            b"data" => match &mut self.data {
-                Some(data) => {
-                    data.push('\n');
-                    data.push_str(text(value)?);
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push('\n');
                 }
-                None => self.data = Some(text(value)?.to_owned()),
-            },
-            b"event" => self.name = Some(text(value)?.to_owned()),
+                self.data.push_str(text(value)?);
+            }
+            b"event" => {
+                self.name.clear();
+                self.name.push_str(text(value)?);
+            }
             // `id` and `retry` are about reconnecting, which no LLM API offers; other fields are to be ignored.
             _ => {}
         }
@@ -192,33 +222,43 @@ impl Pending {
     }
 
     fn starts_stray(&self, line: &[u8]) -> bool {
-        let at_start = self.name.is_none() && self.data.is_none();
+        let at_start = self.name.is_empty() && !self.has_data;
         at_start && matches!(line.trim_ascii_start().first(), Some(b'{' | b'['))
     }
 
-    fn stray_line(&mut self, line: &str) -> Result<Option<SseItem>, DecodeError> {
+    fn stray_line(&mut self, line: &str) -> Result<Option<Kind>, DecodeError> {
+        if !self.data.is_empty() {
+            self.data.push('\n');
+        }
+        self.data.push_str(line);
         let stray = self.stray.get_or_insert_default();
-        stray.push(line);
+        stray.read(line);
         Ok(if stray.depth == 0 { self.dispatch() } else { None })
     }
 
-    /// What has been gathered, if that is an item; starts afresh in any case.
-    fn dispatch(&mut self) -> Option<SseItem> {
-        let done = std::mem::take(self);
-        if let Some(stray) = done.stray {
-            return Some(SseItem::Stray(stray.text));
+    /// What has been gathered, if that is an item. The next line starts afresh in any case.
+    fn dispatch(&mut self) -> Option<Kind> {
+        self.done = true;
+        let kind = if self.stray.is_some() { Kind::Stray } else { Kind::Event };
+        if self.data.is_empty() {
+            self.begin();
+            return None;
         }
-        let data = done.data.filter(|data| !data.is_empty())?;
-        Some(SseItem::Event(SseEvent { name: done.name.filter(|name| !name.is_empty()), data }))
+        Some(kind)
+    }
+
+    fn item(&self, kind: Kind) -> SseItem<'_> {
+        let name = (!self.name.is_empty()).then_some(self.name.as_str());
+        match kind {
+            Kind::Event => SseItem::Event(SseEvent { name, data: &self.data }),
+            Kind::Comment => SseItem::Comment,
+            Kind::Stray => SseItem::Stray(&self.data),
+        }
     }
 }
 
 impl Stray {
-    fn push(&mut self, line: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.push_str(line);
+    fn read(&mut self, line: &str) {
         for byte in line.bytes() {
             match byte {
                 _ if self.escaped => self.escaped = false,
@@ -249,17 +289,35 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Decoded = Vec<Result<SseItem, DecodeError>>;
+    /// An item that outlives its decoder.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Item {
+        Event(Option<String>, String),
+        Comment,
+        Stray(String),
+    }
+
+    type Decoded = Vec<Result<Item, DecodeError>>;
+
+    fn drain(decoder: &mut SseDecoder, items: &mut Decoded) {
+        while let Some(item) = decoder.next_item() {
+            items.push(item.map(|item| match item {
+                SseItem::Event(event) => Item::Event(event.name.map(str::to_owned), event.data.to_owned()),
+                SseItem::Comment => Item::Comment,
+                SseItem::Stray(text) => Item::Stray(text.to_owned()),
+            }));
+        }
+    }
 
     fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: StreamLimits) -> Decoded {
         let mut decoder = SseDecoder::new(limits);
         let mut items = Vec::new();
         for piece in pieces {
             decoder.push(piece);
-            items.extend(std::iter::from_fn(|| decoder.next_item()));
+            drain(&mut decoder, &mut items);
         }
         decoder.finish();
-        items.extend(std::iter::from_fn(|| decoder.next_item()));
+        drain(&mut decoder, &mut items);
         items
     }
 
@@ -267,15 +325,15 @@ mod tests {
         decode([body], StreamLimits::default())
     }
 
-    fn event(name: Option<&str>, data: &str) -> Result<SseItem, DecodeError> {
-        Ok(SseItem::Event(SseEvent { name: name.map(str::to_owned), data: data.to_owned() }))
+    fn event(name: Option<&str>, data: &str) -> Result<Item, DecodeError> {
+        Ok(Item::Event(name.map(str::to_owned), data.to_owned()))
     }
 
-    fn stray(text: &str) -> Result<SseItem, DecodeError> {
-        Ok(SseItem::Stray(text.to_owned()))
+    fn stray(text: &str) -> Result<Item, DecodeError> {
+        Ok(Item::Stray(text.to_owned()))
     }
 
-    const PING: Result<SseItem, DecodeError> = Ok(SseItem::Comment);
+    const PING: Result<Item, DecodeError> = Ok(Item::Comment);
 
     #[test]
     fn bodies_and_what_they_hold() {
@@ -295,6 +353,7 @@ mod tests {
             (b"event: delta\nid: 7\nretry: 10\nodd: x\ndata: {}\n\n", vec![event(Some("delta"), "{}")]),
             (b"event: lonely\n\ndata: x\n\n", vec![event(None, "x")]),
             (b"event:\ndata: x\n\n", vec![event(None, "x")]),
+            (b"event: a\nevent: b\ndata: x\n\ndata: y\n\n", vec![event(Some("b"), "x"), event(None, "y")]),
             (b"data:\n\ndata: x\n\n", vec![event(None, "x")]),
             (b": ping\n\n:\ndata: x\n: in between\ndata: y\n\n", vec![PING, PING, PING, event(None, "x\ny")]),
             (b"\xef\xbb\xbfdata: after the mark\n\n", vec![event(None, "after the mark")]),
@@ -325,6 +384,7 @@ mod tests {
             (b"  [{\"error\": 1}]\r\n", vec![stray("  [{\"error\": 1}]")]),
             (b"{\"cut\": [1,", vec![stray("{\"cut\": [1,")]),
             (b"data: x\n{\"not\": \"stray\"}\n\n", vec![event(None, "x")]),
+            (b"id: 7\n{}\ndata: b\n\n", vec![stray("{}"), event(None, "b")]),
         ];
         for (body, expected) in table {
             assert_eq!(&whole(body), expected, "{:?}", String::from_utf8_lossy(body));
@@ -351,10 +411,10 @@ mod tests {
             decoder.push(&[b'x'; 100]);
             pushed += 100;
             if let Some(item) = decoder.next_item() {
-                break item;
+                break item.err();
             }
         };
-        assert_eq!((error, pushed), (Err(DecodeError::EventTooLarge { limit: 1_000 }), 1_100));
+        assert_eq!((error, pushed), (Some(DecodeError::EventTooLarge { limit: 1_000 }), 1_100));
         decoder.push(b"\n\ndata: x\n\n");
         decoder.finish();
         assert_eq!(decoder.next_item(), None);

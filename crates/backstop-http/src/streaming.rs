@@ -1,9 +1,13 @@
 //! From a body that is read as it comes to the chunks of an answer: what is the same for all vendors.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use backstop_core::{Chunk, ChunkStream, FailureKind, FinishKind, ProviderError, Response, ToolCall};
-use futures_util::{StreamExt, stream};
+use futures_util::Stream;
 
 use crate::{
     exchange::{Opened, Reply},
@@ -13,9 +17,11 @@ use crate::{
 };
 
 /// Cuts bytes into the items of a stream, wherever the bytes are cut.
-pub trait Decoder: Send {
-    /// An event, or a line.
-    type Item: Send;
+pub trait Decoder: Send + Unpin {
+    /// An event, or a line, as the decoder holds it.
+    type Item<'a>
+    where
+        Self: 'a;
 
     /// A decoder at the beginning of a body.
     fn new(limits: StreamLimits) -> Self;
@@ -27,11 +33,11 @@ pub trait Decoder: Send {
     fn finish(&mut self);
 
     /// The next item that is complete.
-    fn next_item(&mut self) -> Option<Result<Self::Item, DecodeError>>;
+    fn next_item(&mut self) -> Option<Result<Self::Item<'_>, DecodeError>>;
 }
 
 impl Decoder for SseDecoder {
-    type Item = SseItem;
+    type Item<'a> = SseItem<'a>;
 
     fn new(limits: StreamLimits) -> Self {
         Self::new(limits)
@@ -45,13 +51,13 @@ impl Decoder for SseDecoder {
         self.finish();
     }
 
-    fn next_item(&mut self) -> Option<Result<SseItem, DecodeError>> {
+    fn next_item(&mut self) -> Option<Result<SseItem<'_>, DecodeError>> {
         self.next_item()
     }
 }
 
 impl Decoder for NdjsonDecoder {
-    type Item = String;
+    type Item<'a> = &'a str;
 
     fn new(limits: StreamLimits) -> Self {
         Self::new(limits)
@@ -65,18 +71,18 @@ impl Decoder for NdjsonDecoder {
         self.finish();
     }
 
-    fn next_item(&mut self) -> Option<Result<String, DecodeError>> {
+    fn next_item(&mut self) -> Option<Result<&str, DecodeError>> {
         self.next_line()
     }
 }
 
 /// Reads the items of one vendor's streams into chunks; knows nothing of where the bytes come from.
-pub trait StreamReader: Send + 'static {
+pub trait StreamReader: Send + Unpin + 'static {
     /// What cuts the bytes.
     type Decoder: Decoder;
 
     /// Takes an item.
-    fn item(&mut self, item: Result<<Self::Decoder as Decoder>::Item, DecodeError>);
+    fn item(&mut self, item: Result<<Self::Decoder as Decoder>::Item<'_>, DecodeError>);
 
     /// The body is over. If the answer is not, it was cut, and there is no [`Chunk::End`].
     fn finish(&mut self);
@@ -91,46 +97,52 @@ pub trait StreamReader: Send + 'static {
 /// Turns a body into chunks, as they come.
 pub fn chunks<R: StreamReader>(opened: Opened, reader: R) -> ChunkStream {
     let decoder = R::Decoder::new(opened.limits());
-    let body = Body { opened, decoder, reader, ended: false };
-    stream::unfold(Some(body), |body| async move {
-        let mut body = body?;
-        match body.next().await {
-            // An error ends the stream.
-            Some(Err(error)) => Some((Err(error), None)),
-            Some(chunk) => Some((chunk, Some(body))),
-            None => None,
-        }
-    })
-    .boxed()
+    Box::pin(Chunks { opened, decoder, reader, ended: false, failed: false })
 }
 
-struct Body<R: StreamReader> {
+struct Chunks<R: StreamReader> {
     opened: Opened,
     decoder: R::Decoder,
     reader: R,
     ended: bool,
+    /// An error was given out, which ends the stream.
+    failed: bool,
 }
 
-impl<R: StreamReader> Body<R> {
-    async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
+impl<R: StreamReader> Stream for Chunks<R> {
+    type Item = Result<Chunk, ProviderError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let body = self.get_mut();
         loop {
-            if let Some(chunk) = self.reader.next() {
-                return Some(chunk);
+            if body.failed {
+                return Poll::Ready(None);
             }
-            if self.reader.is_done() {
-                return None;
+            if let Some(chunk) = body.reader.next() {
+                body.failed = chunk.is_err();
+                return Poll::Ready(Some(chunk));
             }
-            match self.decoder.next_item() {
-                Some(item) => self.reader.item(item),
-                None if self.ended => self.reader.finish(),
-                None => match self.opened.chunk().await {
-                    Ok(Some(bytes)) => self.decoder.push(&bytes),
-                    Ok(None) => {
-                        self.decoder.finish();
-                        self.ended = true;
-                    }
-                    Err(error) => return Some(Err(error)),
-                },
+            if body.reader.is_done() {
+                return Poll::Ready(None);
+            }
+            if let Some(item) = body.decoder.next_item() {
+                body.reader.item(item);
+                continue;
+            }
+            if body.ended {
+                body.reader.finish();
+                continue;
+            }
+            match ready!(body.opened.poll_chunk(cx)) {
+                Some(Ok(bytes)) => body.decoder.push(&bytes),
+                Some(Err(error)) => {
+                    body.failed = true;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
+                    body.decoder.finish();
+                    body.ended = true;
+                }
             }
         }
     }
@@ -230,8 +242,8 @@ mod tests {
     impl StreamReader for Lines {
         type Decoder = NdjsonDecoder;
 
-        fn item(&mut self, line: Result<String, DecodeError>) {
-            match line.unwrap().as_str() {
+        fn item(&mut self, line: Result<&str, DecodeError>) {
+            match line.unwrap() {
                 "end" => self.waiting.extend(Chunk::all_of(whole_answer()).map(Ok)),
                 "bad" => self.waiting.push_back(Err(malformed("bad"))),
                 line => self.waiting.push_back(Ok(Chunk::Text(line.to_owned()))),

@@ -41,8 +41,6 @@
 
 mod config;
 mod error;
-#[cfg(any(test, fuzzing))]
-pub mod fuzzing;
 mod host;
 mod models;
 mod options;

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 
 use backstop_core::{FailureKind, FinishKind, FinishReason, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    Reply,
+    Reply, lenient,
     recognise::{self, Asked},
 };
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::error;
@@ -22,8 +22,8 @@ pub(crate) fn read(
     model: &str,
 ) -> Result<Response, ProviderError> {
     let no_json = |_| recognise::malformed(reply, "the body is not the JSON of `/api/chat`");
-    let mut all: Option<Chat> = None;
-    for part in serde_json::Deserializer::from_slice(&reply.body).into_iter::<Chat>() {
+    let mut all: Option<Chat<'_>> = None;
+    for part in serde_json::Deserializer::from_slice(&reply.body).into_iter::<Chat<'_>>() {
         let part = part.map_err(no_json)?;
         all = Some(match all {
             Some(before) => before.and(part),
@@ -49,63 +49,68 @@ fn raw(body: &[u8]) -> Option<Value> {
 /// A whole answer, or a line of one.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Chat {
-    #[serde(deserialize_with = "word")]
-    pub(crate) model: Option<String>,
-    pub(crate) message: Option<WireMessage>,
-    #[serde(deserialize_with = "flag")]
+pub(crate) struct Chat<'a> {
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(crate) message: Option<WireMessage<'a>>,
+    #[serde(deserialize_with = "lenient::flag")]
     pub(crate) done: Option<bool>,
-    #[serde(deserialize_with = "word")]
-    pub(crate) done_reason: Option<String>,
-    #[serde(deserialize_with = "count")]
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) done_reason: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "lenient::count")]
     prompt_eval_count: Option<u64>,
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "lenient::count")]
     eval_count: Option<u64>,
     pub(crate) error: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct WireMessage {
+pub(crate) struct WireMessage<'a> {
     pub(crate) content: Option<String>,
-    #[serde(deserialize_with = "word")]
-    pub(crate) thinking: Option<String>,
-    pub(crate) tool_calls: Option<Vec<WireCall>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) thinking: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(crate) tool_calls: Option<Vec<WireCall<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct WireCall {
-    #[serde(deserialize_with = "word")]
-    id: Option<String>,
-    function: WireFunction,
+pub(crate) struct WireCall<'a> {
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    function: WireFunction<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct WireFunction {
-    #[serde(deserialize_with = "word")]
-    name: Option<String>,
-    arguments: Option<Box<RawValue>>,
+struct WireFunction<'a> {
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
 }
 
-impl WireCall {
+impl WireCall<'_> {
     /// `index` counts the calls of the answer.
     pub(crate) fn into_call(self, index: usize) -> ToolCall {
-        let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}"));
+        let id = self.id.filter(|id| !id.is_empty()).map(Cow::into_owned);
         let arguments = match self.function.arguments {
             // Some models write their arguments as a text.
             Some(text) if text.get().starts_with('"') => {
                 serde_json::from_str(text.get()).unwrap_or_else(|_| text.get().to_owned())
             }
-            Some(json) => String::from(Box::<str>::from(json)),
+            Some(json) => json.get().to_owned(),
             None => "{}".to_owned(),
         };
-        ToolCall::new(id, self.function.name.unwrap_or_default(), arguments)
+        let name = self.function.name.unwrap_or_default();
+        ToolCall::new(id.unwrap_or_else(|| format!("call_{index}")), name, arguments)
     }
 }
 
-impl Chat {
+impl Chat<'_> {
     /// This line and the next as one.
     fn and(self, next: Self) -> Self {
         let message = match (self.message, next.message) {
@@ -148,7 +153,7 @@ impl Chat {
         response.tool_calls = calls.map(|(index, call)| call.into_call(index)).collect();
         response.finish = finish(self.done_reason, !response.tool_calls.is_empty());
         response.usage = usage;
-        response.model = self.model.filter(|model| !model.is_empty());
+        response.model = self.model.filter(|model| !model.is_empty()).map(Cow::into_owned);
         if thought && response.text.is_empty() {
             response.notes.push(Cow::Borrowed(recognise::ONLY_REASONING));
         }
@@ -159,7 +164,7 @@ impl Chat {
     }
 }
 
-impl WireMessage {
+impl WireMessage<'_> {
     fn and(mut self, next: Self) -> Self {
         match (&mut self.content, next.content) {
             (Some(text), Some(more)) => text.push_str(&more),
@@ -175,7 +180,7 @@ impl WireMessage {
 }
 
 /// What a `done_reason` means. It is missing where the engine went away, and at old servers.
-pub(crate) fn finish(word: Option<String>, calls: bool) -> FinishReason {
+pub(crate) fn finish(word: Option<Cow<'_, str>>, calls: bool) -> FinishReason {
     let kind = match word.as_deref() {
         None | Some("") => return FinishReason::from(FinishKind::Unknown),
         // Ollama has no word of its own for an answer that waits for its tools.
@@ -185,24 +190,7 @@ pub(crate) fn finish(word: Option<String>, calls: bool) -> FinishReason {
         // `load`, `unload`: nothing was asked.
         Some(_) => FinishKind::Other,
     };
-    FinishReason::new(kind, Cow::Owned(word.unwrap_or_default()))
-}
-
-/// What has another type than it should is not there: an answer is still an answer without it.
-fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::String(word) => Some(word),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    })
-}
-
-fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(Value::deserialize(deserializer)?.as_u64())
-}
-
-fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
-    Ok(Value::deserialize(deserializer)?.as_bool())
+    FinishReason::new(kind, Cow::Owned(word.unwrap_or_default().into_owned()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! From lines of JSON to chunks.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use backstop_core::{Chunk, Progress, ProviderError};
 use backstop_http::{
@@ -39,10 +39,10 @@ pub(crate) struct Reader {
 impl StreamReader for Reader {
     type Decoder = NdjsonDecoder;
 
-    fn item(&mut self, line: Result<String, DecodeError>) {
+    fn item(&mut self, line: Result<&str, DecodeError>) {
         let chat = match line {
             // The parser's own error is left out: it may quote the answer.
-            Ok(line) => serde_json::from_str(&line)
+            Ok(line) => serde_json::from_str(line)
                 .map_err(|_| malformed("a line of the stream is not the JSON of `/api/chat`")),
             Err(error) => Err(malformed("the stream cannot be decoded").with_source(error)),
         };
@@ -75,7 +75,7 @@ impl Reader {
         self.done = true;
     }
 
-    fn chat(&mut self, mut chat: Chat) {
+    fn chat(&mut self, mut chat: Chat<'_>) {
         if let Some(error) = chat.error.take().filter(error::is_error) {
             let asked = Asked::new(self.question.schema, &[], self.question.key.as_ref());
             let error = error::in_band(error, &asked, &self.question.model);
@@ -83,8 +83,9 @@ impl Reader {
         }
         let before = self.waiting.len();
         if !std::mem::replace(&mut self.met, true) {
+            let model = chat.model.take().map(Cow::into_owned);
             let request_id = self.request_id.take();
-            self.waiting.push_back(Ok(Chunk::Meta { model: chat.model.take(), request_id }));
+            self.waiting.push_back(Ok(Chunk::Meta { model, request_id }));
         }
         if let Some(message) = chat.message.take() {
             self.message(message);
@@ -101,10 +102,11 @@ impl Reader {
         }
     }
 
-    fn message(&mut self, message: WireMessage) {
-        let some = |text: Option<String>| text.filter(|text| !text.is_empty());
-        self.waiting.extend(some(message.thinking).map(|text| Ok(Chunk::Reasoning(text))));
-        self.waiting.extend(some(message.content).map(|text| Ok(Chunk::Text(text))));
+    fn message(&mut self, message: WireMessage<'_>) {
+        let thinking = message.thinking.filter(|text| !text.is_empty());
+        self.waiting.extend(thinking.map(|text| Ok(Chunk::Reasoning(text.into_owned()))));
+        let content = message.content.filter(|text| !text.is_empty());
+        self.waiting.extend(content.map(|text| Ok(Chunk::Text(text))));
         for call in message.tool_calls.unwrap_or_default() {
             let index = self.calls;
             self.calls += 1;

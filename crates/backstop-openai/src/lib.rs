@@ -33,9 +33,6 @@ mod chat;
 mod config;
 mod error;
 mod format;
-#[cfg(any(test, fuzzing))]
-pub mod fuzzing;
-mod json;
 mod media;
 mod models;
 mod options;

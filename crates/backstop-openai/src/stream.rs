@@ -1,6 +1,6 @@
 //! From a body of server-sent events to chunks: what both APIs have in common.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use backstop_core::{Chunk, FinishReason, Progress, ProviderError, Response, Usage};
 use backstop_http::{
@@ -20,7 +20,7 @@ pub(crate) trait Events: Send {
     ///
     /// # Errors
     /// The event is an error, or not one of this API; the stream ends with it.
-    fn event(&mut self, event: SseEvent, out: &mut Out) -> Result<(), ProviderError>;
+    fn event(&mut self, event: SseEvent<'_>, out: &mut Out) -> Result<(), ProviderError>;
 
     /// Reads a whole answer that stands in the body without a stream around it.
     ///
@@ -75,7 +75,7 @@ impl Reader {
 impl StreamReader for Reader {
     type Decoder = SseDecoder;
 
-    fn item(&mut self, item: Result<SseItem, DecodeError>) {
+    fn item(&mut self, item: Result<SseItem<'_>, DecodeError>) {
         let step = match item {
             Ok(SseItem::Event(event)) if event.data.trim() == "[DONE]" => {
                 // Some servers say that the stream is over without a reason.
@@ -112,7 +112,7 @@ impl StreamReader for Reader {
 
 impl Reader {
     /// Every event is a sign of life, also one that brings nothing.
-    fn event(&mut self, event: SseEvent) -> Result<(), ProviderError> {
+    fn event(&mut self, event: SseEvent<'_>) -> Result<(), ProviderError> {
         let before = self.out.waiting.len();
         self.events.event(event, &mut self.out)?;
         let only_meta = self.out.waiting.len() == before + 1
@@ -124,8 +124,8 @@ impl Reader {
     }
 
     /// JSON outside of any event: an error, or a whole answer without a stream around it.
-    fn stray(&mut self, text: String) -> Result<(), ProviderError> {
-        let reply = Reply::new(200, Default::default(), text);
+    fn stray(&mut self, text: &str) -> Result<(), ProviderError> {
+        let reply = Reply::new(200, Default::default(), text.to_owned());
         let response = self.events.whole(&reply, &self.out.asked())?;
         Chunk::all_of(response).for_each(|chunk| self.out.push(chunk));
         self.out.done = true;
@@ -160,20 +160,21 @@ impl Out {
     }
 
     /// A piece of text, unless it is empty.
-    pub(crate) fn say(&mut self, text: Option<String>, chunk: fn(String) -> Chunk) {
+    pub(crate) fn say(&mut self, text: Option<Cow<'_, str>>, chunk: fn(String) -> Chunk) {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.push(chunk(text));
+            self.push(chunk(text.into_owned()));
         }
     }
 
     /// Model and id of the answer, which are passed on when they become known.
-    pub(crate) fn meet(&mut self, model: Option<String>, id: Option<String>) {
+    pub(crate) fn meet(&mut self, model: Option<&str>, id: Option<&str>) {
         let model = model.filter(|model| !model.is_empty());
         if self.met && (self.named || model.is_none()) {
             return;
         }
         (self.met, self.named) = (true, model.is_some());
-        self.request_id = self.request_id.take().or(id);
+        let model = model.map(str::to_owned);
+        self.request_id = self.request_id.take().or_else(|| id.map(str::to_owned));
         if let Some(id) = &self.request_id {
             self.progress.request_id(id);
         }

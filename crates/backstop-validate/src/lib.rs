@@ -4,7 +4,6 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`json`] | JSON extraction and repair, every repair recorded |
-//! | [`partial`] | JSON that is still being written |
 //! | [`coerce`] | conversion of values to the types that a schema asks for |
 //! | [`Schema`] | JSON Schema, compiled once, with violations that a model can act on |
 //! | [`refusal`] | whether an answer declines |
@@ -17,7 +16,6 @@
 
 pub mod coerce;
 pub mod json;
-pub mod partial;
 pub mod refusal;
 pub mod rules;
 

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use backstop_http::lenient;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use super::lenient;
 
 /// What a block is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,34 +22,36 @@ pub(crate) enum Kind {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(crate) struct Block<'a> {
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     r#type: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     pub(crate) text: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     pub(crate) thinking: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     id: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "lenient")]
+    #[serde(borrow, deserialize_with = "lenient::text")]
     pub(crate) name: Option<Cow<'a, str>>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(deserialize_with = "lenient")]
-    from: Option<Model>,
-    #[serde(deserialize_with = "lenient")]
-    to: Option<Model>,
-    #[serde(deserialize_with = "lenient")]
-    trigger: Option<Trigger>,
+    #[serde(borrow, deserialize_with = "lenient::object")]
+    from: Option<Model<'a>>,
+    #[serde(borrow, deserialize_with = "lenient::object")]
+    to: Option<Model<'a>>,
+    #[serde(borrow, deserialize_with = "lenient::object")]
+    trigger: Option<Trigger<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Model {
-    model: String,
+struct Model<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    model: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
-struct Trigger {
-    category: Option<String>,
+struct Trigger<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    category: Option<Cow<'a, str>>,
 }
 
 /// The blocks of a message's content; those that cannot be read are left out.
@@ -92,13 +93,15 @@ impl<'a> Block<'a> {
 
     /// The model that a fallback went on to.
     pub(crate) fn next_model(&self) -> Option<&str> {
-        self.to.as_ref().map(|to| to.model.as_str())
+        self.to.as_ref().and_then(|to| to.model.as_deref())
     }
 
     /// A fallback in words.
     pub(super) fn hop(&self) -> String {
-        let name =
-            |model: &Option<Model>| model.as_ref().map_or("a model".to_owned(), |model| model.model.clone());
+        let name = |model: &Option<Model<'_>>| {
+            let name = model.as_ref().and_then(|model| model.model.as_deref());
+            name.unwrap_or("a model").to_owned()
+        };
         let category = self.trigger.as_ref().and_then(|trigger| trigger.category.as_deref());
         let category = category.map(|category| format!(" ({category})")).unwrap_or_default();
         format!("{} declined{category}; the vendor went on to {}", name(&self.from), name(&self.to))

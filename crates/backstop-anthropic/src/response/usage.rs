@@ -1,32 +1,41 @@
 //! Token counts.
 
 use backstop_core::Usage;
+use backstop_http::lenient;
 use serde::Deserialize;
-
-use super::lenient;
 
 /// Token counts as the vendor has them: the input without what went through the cache.
 #[derive(Clone, Debug, Deserialize, Default)]
 #[serde(default)]
 pub(crate) struct WireUsage {
+    #[serde(deserialize_with = "lenient::count")]
     input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     output_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     cache_read_input_tokens: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient::object")]
     output_tokens_details: Option<OutputDetails>,
     /// What each model of a fallback cost.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient::list")]
     iterations: Option<Vec<WireUsage>>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Default)]
 #[serde(default)]
 struct OutputDetails {
+    #[serde(deserialize_with = "lenient::count")]
     thinking_tokens: Option<u64>,
 }
 
 impl WireUsage {
+    /// Whether it says how long the prompt or the answer was.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.input_tokens.or(self.output_tokens).is_some()
+    }
+
     /// Takes later counts of a stream, which replace those that they repeat.
     pub(crate) fn update(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);

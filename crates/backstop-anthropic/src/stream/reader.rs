@@ -1,6 +1,9 @@
 //! Reads events into chunks; knows nothing of where the bytes come from.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, VecDeque},
+};
 
 use backstop_core::{Chunk, FinishKind, Progress, ProviderError};
 use backstop_http::{
@@ -61,11 +64,11 @@ impl StreamReader for Reader {
         self.done
     }
 
-    fn item(&mut self, item: Result<SseItem, DecodeError>) {
+    fn item(&mut self, item: Result<SseItem<'_>, DecodeError>) {
         match item {
             Ok(SseItem::Event(event)) if event.data.trim() == "[DONE]" => self.complete(),
-            Ok(SseItem::Event(event)) => self.data(&event),
-            Ok(SseItem::Stray(text)) => self.stray(&text),
+            Ok(SseItem::Event(event)) => self.data(event),
+            Ok(SseItem::Stray(text)) => self.stray(text),
             Ok(_) => self.say(Chunk::Ping),
             Err(error) => self.fail(malformed("the stream cannot be decoded").with_source(error)),
         }
@@ -132,11 +135,11 @@ impl Reader {
         self.done = true;
     }
 
-    fn data(&mut self, event: &SseEvent) {
-        match serde_json::from_str::<Event<'_>>(&event.data) {
+    fn data(&mut self, event: SseEvent<'_>) {
+        match serde_json::from_str::<Event<'_>>(event.data) {
             Ok(read) => {
                 let before = self.waiting.len();
-                self.event(read, event.name.as_deref());
+                self.event(read, event.name);
                 if self.waiting.len() == before {
                     self.say(Chunk::Ping);
                 }
@@ -168,7 +171,7 @@ impl Reader {
         }
         let index = event.index.unwrap_or(0);
         match event.r#type.as_deref().or(name) {
-            Some("message_start") => self.start(event.message.unwrap_or_default()),
+            Some("message_start") => self.start(*event.message.unwrap_or_default()),
             Some("content_block_start") => self.open(index, event.content_block),
             Some("content_block_delta") => self.delta(index, event.delta.unwrap_or_default()),
             Some("content_block_stop") => {
@@ -178,9 +181,9 @@ impl Reader {
             }
             Some("message_delta") => {
                 let delta = event.delta.unwrap_or_default();
-                self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
-                self.stop_details = delta.stop_details.or(self.stop_details.take());
-                self.count(event.usage);
+                self.stop_reason = delta.stop_reason.map(Cow::into_owned).or(self.stop_reason.take());
+                self.stop_details = delta.stop_details.map(|details| *details).or(self.stop_details.take());
+                self.count(event.usage.map(|usage| *usage));
             }
             Some("message_stop") => self.complete(),
             Some("error") => self.fail(malformed("the stream has an error event without an error")),
@@ -213,11 +216,11 @@ impl Reader {
         let Some(block) = block.and_then(Block::read) else { return };
         let open = match block.kind() {
             Kind::Text => {
-                self.text(block.text.unwrap_or_default().into_owned());
+                self.text(block.text);
                 Open::Plain
             }
             Kind::Thinking => {
-                self.reasoning(block.thinking.unwrap_or_default().into_owned());
+                self.reasoning(block.thinking);
                 Open::Plain
             }
             Kind::ToolUse if block.name.is_some() && block.name.as_deref() == self.answer_tool.as_deref() => {
@@ -265,8 +268,8 @@ impl Reader {
                 self.say(Chunk::Text(part.into_owned()));
             }
             Some(Open::Plain) | None => {
-                self.reasoning(delta.thinking.unwrap_or_default().into_owned());
-                self.text(delta.text.unwrap_or_default().into_owned());
+                self.reasoning(delta.thinking);
+                self.text(delta.text);
             }
         }
     }
@@ -281,17 +284,18 @@ impl Reader {
         }
     }
 
-    fn text(&mut self, text: String) {
+    fn text(&mut self, text: Option<Cow<'_, str>>) {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return };
         if self.answer_tool.is_some() {
             self.held.push_str(&text);
-        } else if !text.is_empty() {
-            self.say(Chunk::Text(text));
+        } else {
+            self.say(Chunk::Text(text.into_owned()));
         }
     }
 
-    fn reasoning(&mut self, text: String) {
-        if !text.is_empty() {
-            self.say(Chunk::Reasoning(text));
+    fn reasoning(&mut self, text: Option<Cow<'_, str>>) {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.say(Chunk::Reasoning(text.into_owned()));
         }
     }
 }

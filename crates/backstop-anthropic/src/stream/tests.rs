@@ -309,6 +309,11 @@ fn pieces_make_no_difference() {
 
 proptest! {
     #[test]
+    fn any_bytes_are_read(body in proptest::collection::vec(any::<u8>(), 0..300), answer_tool: bool) {
+        read(&body, 7, answer_tool);
+    }
+
+    #[test]
     fn any_order_of_events_is_read(order in proptest::collection::vec(0_usize..21, 0..40), answer_tool: bool) {
         let all = full();
         let events: Vec<Value> = order.iter().filter_map(|&at| all.get(at).cloned()).collect();
@@ -331,7 +336,7 @@ proptest! {
 fn stray_items_can_be_whole_answers() {
     let mut reader = Reader::new(None, Progress::default(), &Format::Text, None);
     let body = json!({"model": "m", "content": [{"type": "text", "text": "x"}], "stop_reason": "end_turn"});
-    reader.item(Ok(SseItem::Stray(body.to_string())));
+    reader.item(Ok(SseItem::Stray(&body.to_string())));
     let chunks: Vec<Chunk> = std::iter::from_fn(|| reader.next()).map(Result::unwrap).collect();
     assert!(reader.is_done() && chunks.contains(&Chunk::Text("x".into())), "{chunks:?}");
 }

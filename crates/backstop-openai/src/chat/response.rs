@@ -6,28 +6,22 @@ use std::borrow::Cow;
 
 use backstop_core::{FailureKind, FinishKind, FinishReason, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    Reply,
+    Reply, lenient,
     recognise::{self, Asked},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
-    error::{in_band, is_error},
-    json::lenient,
-};
+use crate::error::{in_band, is_error};
 
 /// Reads a success body.
 pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<Response, ProviderError> {
     let no_json = |_| recognise::malformed(reply, "the body is not the JSON of a chat completion");
-    let (completion, raw) = if keep_raw {
-        let raw: Value = serde_json::from_slice(&reply.body).map_err(no_json)?;
-        (Completion::deserialize(&raw).map_err(no_json)?, Some(raw))
-    } else {
-        (serde_json::from_slice::<Completion>(&reply.body).map_err(no_json)?, None)
-    };
-    let request_id = reply.request_id.clone().or_else(|| completion.id.clone());
-    let usage = completion.usage.map(Usage::from);
+    let completion: Completion<'_> = reply.json().map_err(no_json)?;
+    let raw: Option<Value> = if keep_raw { Some(reply.json().map_err(no_json)?) } else { None };
+    let id = completion.id.as_deref().map(str::to_owned);
+    let request_id = reply.request_id.clone().or(id);
+    let usage = completion.usage.and_then(WireUsage::counts);
     let mut response = completion.into_response(asked).map_err(|error| {
         let error = request_id.iter().fold(error, |error, id| error.with_request_id(id));
         usage.into_iter().fold(error, ProviderError::with_usage)
@@ -40,79 +34,62 @@ pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<R
 
 /// A whole answer.
 #[derive(Deserialize)]
-struct Completion {
-    #[serde(default, deserialize_with = "lenient")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    model: Option<String>,
-    choices: Option<Vec<Choice>>,
-    #[serde(default, deserialize_with = "lenient")]
+struct Completion<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Option<WireMessage>,
-    #[serde(default, deserialize_with = "lenient")]
-    finish_reason: Option<String>,
+struct Choice<'a> {
+    #[serde(borrow)]
+    message: Option<WireMessage<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    finish_reason: Option<Cow<'a, str>>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct WireMessage {
-    content: Option<Content>,
-    refusal: Option<String>,
-    tool_calls: Option<Vec<WireCall>>,
+struct WireMessage<'a> {
+    /// A text, or (Mistral) a list of typed pieces. Those that are reasoning have no text at their top.
+    #[serde(borrow, deserialize_with = "lenient::texts")]
+    content: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    refusal: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<WireCall<'a>>>,
     /// OpenRouter sends both names, others one of them.
-    #[serde(deserialize_with = "lenient")]
-    reasoning: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    reasoning_content: Option<String>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    reasoning: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    reasoning_content: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct WireCall {
-    id: Option<String>,
-    function: WireFunction,
+struct WireCall<'a> {
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    function: WireFunction<'a>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct WireFunction {
-    name: Option<String>,
+struct WireFunction<'a> {
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    name: Option<Cow<'a, str>>,
     arguments: Option<Value>,
 }
 
-/// A text, or (Mistral) a list of typed pieces.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Content {
-    Text(String),
-    Pieces(Vec<Piece>),
-    /// A later form; there is no text in it that we know of.
-    Other(serde::de::IgnoredAny),
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Piece {
-    text: Option<String>,
-}
-
-impl Content {
-    /// The text of all pieces that are text; those that are reasoning have none at their top.
-    pub(crate) fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Pieces(pieces) => pieces.into_iter().filter_map(|piece| piece.text).collect(),
-            Self::Other(_) => String::new(),
-        }
-    }
-}
-
-impl Completion {
+impl Completion<'_> {
     fn into_response(self, asked: &Asked<'_>) -> Result<Response, ProviderError> {
         if let Some(error) = self.error.filter(is_error) {
             return Err(in_band(error, asked));
@@ -123,10 +100,10 @@ impl Completion {
         };
         let finish = finish(choice.finish_reason.as_deref(), choice.error, asked)?;
         let message = choice.message.unwrap_or_default();
-        let text = message.content.map(Content::into_text).unwrap_or_default();
-        let mut response = Response::new(text).with_finish(finish);
-        response.model = self.model.filter(|model| !model.is_empty());
-        response.refusal = message.refusal.filter(|text| !text.is_empty());
+        let some = |text: Option<Cow<'_, str>>| text.filter(|text| !text.is_empty()).map(Cow::into_owned);
+        let mut response = Response::new(message.content.unwrap_or_default()).with_finish(finish);
+        response.model = some(self.model);
+        response.refusal = some(message.refusal);
         let calls = message.tool_calls.unwrap_or_default().into_iter().enumerate();
         response.tool_calls = calls.map(|(index, call)| call.into_call(index)).collect();
         let mut reasoning = message.reasoning.iter().chain(&message.reasoning_content);
@@ -137,7 +114,7 @@ impl Completion {
     }
 }
 
-impl WireCall {
+impl WireCall<'_> {
     fn into_call(self, index: usize) -> ToolCall {
         let arguments = match self.function.arguments {
             Some(Value::String(text)) => text,
@@ -145,8 +122,9 @@ impl WireCall {
             Some(other) => other.to_string(),
             None => String::new(),
         };
-        let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}"));
-        ToolCall::new(id, self.function.name.unwrap_or_default(), arguments)
+        let id = self.id.filter(|id| !id.is_empty()).map(Cow::into_owned);
+        let name = self.function.name.unwrap_or_default();
+        ToolCall::new(id.unwrap_or_else(|| format!("call_{index}")), name, arguments)
     }
 }
 
@@ -186,35 +164,47 @@ pub(crate) fn finish(
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(default)]
 pub(crate) struct WireUsage {
+    #[serde(deserialize_with = "lenient::count")]
     prompt_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     completion_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::object")]
     prompt_tokens_details: Option<PromptDetails>,
+    #[serde(deserialize_with = "lenient::object")]
     completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek's name for what came from the cache.
+    #[serde(deserialize_with = "lenient::count")]
     prompt_cache_hit_tokens: Option<u64>,
 }
 
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(default)]
 struct PromptDetails {
+    #[serde(deserialize_with = "lenient::count")]
     cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     cache_write_tokens: Option<u64>,
 }
 
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(default)]
 struct CompletionDetails {
+    #[serde(deserialize_with = "lenient::count")]
     reasoning_tokens: Option<u64>,
 }
 
-impl From<WireUsage> for Usage {
-    fn from(wire: WireUsage) -> Self {
-        let prompt = wire.prompt_tokens_details.unwrap_or_default();
-        let completion = wire.completion_tokens_details.unwrap_or_default();
-        Usage::new(wire.prompt_tokens.unwrap_or(0), wire.completion_tokens.unwrap_or(0))
-            .with_cached(prompt.cached_tokens.or(wire.prompt_cache_hit_tokens).unwrap_or(0))
+impl WireUsage {
+    /// Nothing if neither the prompt nor the answer was counted.
+    pub(crate) fn counts(self) -> Option<Usage> {
+        let (input, output) = (self.prompt_tokens, self.completion_tokens);
+        input.or(output)?;
+        let prompt = self.prompt_tokens_details.unwrap_or_default();
+        let completion = self.completion_tokens_details.unwrap_or_default();
+        let usage = Usage::new(input.unwrap_or(0), output.unwrap_or(0))
+            .with_cached(prompt.cached_tokens.or(self.prompt_cache_hit_tokens).unwrap_or(0))
             .with_cache_write(prompt.cache_write_tokens.unwrap_or(0))
-            .with_reasoning(completion.reasoning_tokens.unwrap_or(0))
+            .with_reasoning(completion.reasoning_tokens.unwrap_or(0));
+        Some(usage)
     }
 }
 

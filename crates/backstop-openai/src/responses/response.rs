@@ -6,27 +6,21 @@ use std::borrow::Cow;
 
 use backstop_core::{FailureKind, FinishKind, FinishReason, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
-    Reply,
+    Reply, lenient,
     recognise::{self, Asked},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
-    error::{in_band, is_error},
-    json::lenient,
-};
+use crate::error::{in_band, is_error};
 
 /// Reads a success body.
 pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<Response, ProviderError> {
     let no_json = |_| recognise::malformed(reply, "the body is not the JSON of a response");
-    let (answer, raw) = if keep_raw {
-        let raw: Value = serde_json::from_slice(&reply.body).map_err(no_json)?;
-        (WireResponse::deserialize(&raw).map_err(no_json)?, Some(raw))
-    } else {
-        (serde_json::from_slice::<WireResponse>(&reply.body).map_err(no_json)?, None)
-    };
-    let request_id = reply.request_id.clone().or_else(|| answer.id.clone());
+    let answer: WireResponse<'_> = reply.json().map_err(no_json)?;
+    let raw: Option<Value> = if keep_raw { Some(reply.json().map_err(no_json)?) } else { None };
+    let id = answer.id.as_deref().map(str::to_owned);
+    let request_id = reply.request_id.clone().or(id);
     let usage = answer.usage();
     let mut response = answer.into_response(asked).map_err(|error| {
         let error = request_id.iter().fold(error, |error, id| error.with_request_id(id));
@@ -39,59 +33,60 @@ pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<R
 
 /// A whole answer, or the state of one that is not finished.
 #[derive(Deserialize)]
-pub(crate) struct WireResponse {
-    #[serde(default, deserialize_with = "lenient")]
-    pub(crate) id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(crate) model: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    status: Option<String>,
+pub(crate) struct WireResponse<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    pub(crate) id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    pub(crate) model: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    status: Option<Cow<'a, str>>,
     error: Option<Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    incomplete_details: Option<Incomplete>,
-    output: Option<Vec<Item>>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(borrow, default, deserialize_with = "lenient::object")]
+    incomplete_details: Option<Incomplete<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::list")]
+    output: Option<Vec<Item<'a>>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
 }
 
 #[derive(Deserialize)]
-struct Incomplete {
-    reason: Option<String>,
+struct Incomplete<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    reason: Option<Cow<'a, str>>,
 }
 
 /// One item of the output; those of a type that is not used here have only that.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(crate) struct Item {
-    #[serde(deserialize_with = "lenient")]
-    r#type: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    phase: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    content: Option<Vec<Piece>>,
-    #[serde(deserialize_with = "lenient")]
-    pub(crate) id: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    call_id: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    pub(crate) name: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+pub(crate) struct Item<'a> {
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    phase: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::list")]
+    content: Option<Vec<Piece<'a>>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    pub(crate) id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::word")]
+    call_id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    pub(crate) name: Option<Cow<'a, str>>,
     arguments: Option<Value>,
 }
 
 /// A piece of a message.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Piece {
-    #[serde(deserialize_with = "lenient")]
-    r#type: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    text: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    refusal: Option<String>,
+struct Piece<'a> {
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "lenient::text")]
+    refusal: Option<Cow<'a, str>>,
 }
 
-impl Item {
+impl Item<'_> {
     fn is_reasoning(&self) -> bool {
         self.r#type.as_deref() == Some("reasoning")
     }
@@ -111,7 +106,8 @@ impl Item {
 
     /// The id by which the call's result is given back.
     pub(crate) fn call_id(&self) -> Option<String> {
-        [&self.call_id, &self.id].into_iter().flatten().find(|id| !id.is_empty()).cloned()
+        let mut ids = [&self.call_id, &self.id].into_iter().flatten();
+        ids.find(|id| !id.is_empty()).map(|id| id.clone().into_owned())
     }
 
     pub(crate) fn arguments(&self) -> String {
@@ -123,9 +119,9 @@ impl Item {
     }
 }
 
-impl WireResponse {
+impl WireResponse<'_> {
     pub(crate) fn usage(&self) -> Option<Usage> {
-        self.usage.map(Usage::from)
+        self.usage.and_then(WireUsage::counts)
     }
 
     /// # Errors
@@ -145,15 +141,15 @@ impl WireResponse {
         for (index, item) in output.into_iter().enumerate() {
             if item.is_call() {
                 let id = item.call_id().unwrap_or_else(|| format!("call_{index}"));
-                let call = ToolCall::new(id, item.name.clone().unwrap_or_default(), item.arguments());
-                response.tool_calls.push(call);
+                let arguments = item.arguments();
+                response.tool_calls.push(ToolCall::new(id, item.name.unwrap_or_default(), arguments));
             } else if item.is_message() && !item.is_aside() {
                 item.content.unwrap_or_default().into_iter().for_each(|piece| piece.add_to(&mut response));
             }
         }
         let reason = self.incomplete_details.and_then(|details| details.reason);
         response.finish = finish(status, reason, !response.tool_calls.is_empty());
-        response.model = self.model.filter(|model| !model.is_empty());
+        response.model = self.model.filter(|model| !model.is_empty()).map(Cow::into_owned);
         response.usage = usage;
         let silent = response.text.is_empty() && response.refusal.is_none() && response.tool_calls.is_empty();
         if reasoned && silent {
@@ -163,7 +159,7 @@ impl WireResponse {
     }
 }
 
-impl Piece {
+impl Piece<'_> {
     fn add_to(self, response: &mut Response) {
         match (self.r#type.as_deref(), self.text, self.refusal) {
             (Some("refusal"), _, Some(words)) if !words.is_empty() => {
@@ -191,7 +187,7 @@ fn unfinished(status: Option<&str>) -> Result<(), ProviderError> {
 }
 
 /// Why the model stopped.
-fn finish(status: Option<&str>, reason: Option<String>, calls: bool) -> FinishReason {
+fn finish(status: Option<&str>, reason: Option<Cow<'_, str>>, calls: bool) -> FinishReason {
     let word = |kind, word: &str| FinishReason::new(kind, Cow::Owned(word.to_owned()));
     match (status, reason.as_deref()) {
         (_, Some(reason @ ("max_output_tokens" | "max_tokens"))) => word(FinishKind::Length, reason),
@@ -212,33 +208,43 @@ fn malformed(message: &'static str) -> ProviderError {
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(default)]
 struct WireUsage {
+    #[serde(deserialize_with = "lenient::count")]
     input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     output_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::object")]
     input_tokens_details: Option<InputDetails>,
+    #[serde(deserialize_with = "lenient::object")]
     output_tokens_details: Option<OutputDetails>,
 }
 
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(default)]
 struct InputDetails {
+    #[serde(deserialize_with = "lenient::count")]
     cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient::count")]
     cache_write_tokens: Option<u64>,
 }
 
 #[derive(Clone, Copy, Deserialize, Default)]
 #[serde(default)]
 struct OutputDetails {
+    #[serde(deserialize_with = "lenient::count")]
     reasoning_tokens: Option<u64>,
 }
 
-impl From<WireUsage> for Usage {
-    fn from(wire: WireUsage) -> Self {
-        let input = wire.input_tokens_details.unwrap_or_default();
-        let output = wire.output_tokens_details.unwrap_or_default();
-        Usage::new(wire.input_tokens.unwrap_or(0), wire.output_tokens.unwrap_or(0))
-            .with_cached(input.cached_tokens.unwrap_or(0))
-            .with_cache_write(input.cache_write_tokens.unwrap_or(0))
-            .with_reasoning(output.reasoning_tokens.unwrap_or(0))
+impl WireUsage {
+    /// Nothing if neither the prompt nor the answer was counted.
+    fn counts(self) -> Option<Usage> {
+        let (input, output) = (self.input_tokens, self.output_tokens);
+        input.or(output)?;
+        let details = self.input_tokens_details.unwrap_or_default();
+        let usage = Usage::new(input.unwrap_or(0), output.unwrap_or(0))
+            .with_cached(details.cached_tokens.unwrap_or(0))
+            .with_cache_write(details.cache_write_tokens.unwrap_or(0))
+            .with_reasoning(self.output_tokens_details.unwrap_or_default().reasoning_tokens.unwrap_or(0));
+        Some(usage)
     }
 }
 

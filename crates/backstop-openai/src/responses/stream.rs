@@ -3,17 +3,19 @@
 //! The answer comes in deltas, and whole once more in the last event. Deltas are what is passed on; what a server
 //! leaves out of them is taken from the events that say how things ended.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use backstop_core::{Chunk, FailureKind, ProviderError, Response};
-use backstop_http::{Reply, SseEvent, recognise::Asked, streaming::malformed};
+use backstop_http::{Reply, SseEvent, lenient, recognise::Asked, streaming::malformed};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::response::{self, Item, WireResponse};
 use crate::{
     error::is_error,
-    json::lenient,
     stream::{Events, Out},
 };
 
@@ -47,17 +49,17 @@ struct Call {
 }
 
 impl Events for ResponseEvents {
-    fn event(&mut self, event: SseEvent, out: &mut Out) -> Result<(), ProviderError> {
+    fn event(&mut self, event: SseEvent<'_>, out: &mut Out) -> Result<(), ProviderError> {
         let name = event.name;
-        let event: Event = serde_json::from_str(&event.data).map_err(|_| {
+        let mut event: Event<'_> = serde_json::from_str(event.data).map_err(|_| {
             // Without its cause, which may quote the answer.
             malformed("an event of the stream is not one of a response")
         })?;
-        let kind = event.r#type.clone().or(name).unwrap_or_default();
+        let kind = event.r#type.take().or(name.map(Cow::Borrowed)).unwrap_or_default();
         if kind == "error" || event.error.as_ref().is_some_and(is_error) {
             return Err(event.failure(out));
         }
-        match kind.as_str() {
+        match kind.as_ref() {
             "response.output_item.added" => self.item(event, out, false),
             "response.output_item.done" => self.item(event, out, true),
             "response.output_text.delta" if !self.asides.contains(&event.place()) => {
@@ -73,7 +75,7 @@ impl Events for ResponseEvents {
             }
             _ => {
                 if let Some(response) = event.response {
-                    out.meet(response.model, response.id);
+                    out.meet(response.model.as_deref(), response.id.as_deref());
                 }
             }
         }
@@ -86,13 +88,13 @@ impl Events for ResponseEvents {
 }
 
 impl ResponseEvents {
-    fn speak(&mut self, text: Option<String>, chunk: fn(String) -> Chunk, out: &mut Out) {
+    fn speak(&mut self, text: Option<Cow<'_, str>>, chunk: fn(String) -> Chunk, out: &mut Out) {
         self.spoke |= text.as_ref().is_some_and(|text| !text.is_empty());
         out.say(text, chunk);
     }
 
     /// An item has begun, or is whole.
-    fn item(&mut self, event: Event, out: &mut Out, done: bool) {
+    fn item(&mut self, event: Event<'_>, out: &mut Out, done: bool) {
         let place = event.place();
         let Some(item) = event.item else { return };
         if item.is_call() {
@@ -102,13 +104,14 @@ impl ResponseEvents {
         }
     }
 
-    fn call(&mut self, place: Place, item: &Item, out: &mut Out, done: bool) {
+    fn call(&mut self, place: Place, item: &Item<'_>, out: &mut Out, done: bool) {
         let call = self.call_at(place);
         let arguments = if done && !call.begun { item.arguments() } else { String::new() };
         if call.named && arguments.is_empty() {
             return;
         }
-        let (id, name) = if call.named { (None, None) } else { (item.call_id(), item.name.clone()) };
+        let (id, name) =
+            if call.named { (None, None) } else { (item.call_id(), item.name.as_deref().map(str::to_owned)) };
         call.named = true;
         call.begun |= !arguments.is_empty();
         out.push(Chunk::ToolCall { index: call.index, id, name, arguments });
@@ -119,10 +122,11 @@ impl ResponseEvents {
         self.calls.entry(place).or_insert(Call { index, named: false, begun: false })
     }
 
-    fn arguments(&mut self, event: Event, out: &mut Out) {
+    fn arguments(&mut self, event: Event<'_>, out: &mut Out) {
         let call = self.call_at(event.place());
         let Some(arguments) = event.delta.filter(|delta| !delta.is_empty()) else { return };
         call.begun = true;
+        let arguments = arguments.into_owned();
         out.push(Chunk::ToolCall { index: call.index, id: None, name: None, arguments });
     }
 
@@ -130,7 +134,7 @@ impl ResponseEvents {
     fn last(
         &mut self,
         kind: &str,
-        response: Option<WireResponse>,
+        response: Option<WireResponse<'_>>,
         out: &mut Out,
     ) -> Result<(), ProviderError> {
         let Some(response) = response else {
@@ -142,7 +146,7 @@ impl ResponseEvents {
                 _ => malformed("the last event of the stream has no response"),
             });
         };
-        out.meet(response.model.clone(), response.id.clone());
+        out.meet(response.model.as_deref(), response.id.as_deref());
         if let Some(usage) = response.usage() {
             out.count(usage);
         }
@@ -165,19 +169,19 @@ impl ResponseEvents {
 
 /// An event of any kind. Fields of another type than expected are not there.
 #[derive(Deserialize)]
-struct Event {
-    #[serde(default, deserialize_with = "lenient")]
-    r#type: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
+struct Event<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "lenient::count")]
     output_index: Option<u64>,
-    #[serde(default, deserialize_with = "lenient")]
-    item_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    delta: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    item: Option<Item>,
-    #[serde(default, deserialize_with = "lenient")]
-    response: Option<WireResponse>,
+    #[serde(borrow, default, deserialize_with = "lenient::word")]
+    item_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    delta: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient::object")]
+    item: Option<Item<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::object")]
+    response: Option<WireResponse<'a>>,
     // An error says it flat; gateways wrap it as everywhere else.
     error: Option<Value>,
     code: Option<Value>,
@@ -185,12 +189,12 @@ struct Event {
     param: Option<Value>,
 }
 
-impl Event {
+impl Event<'_> {
     fn place(&self) -> Place {
         let id = self.item_id.as_ref().or(self.item.as_ref().and_then(|item| item.id.as_ref()));
         match (self.output_index, id) {
             (Some(index), _) => Place::Index(index),
-            (None, Some(id)) => Place::Id(id.clone()),
+            (None, Some(id)) => Place::Id(id.clone().into_owned()),
             (None, None) => Place::Unknown,
         }
     }

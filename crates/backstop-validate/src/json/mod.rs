@@ -28,22 +28,22 @@
 mod accept;
 mod candidates;
 mod choose;
-pub(crate) mod cursor;
+mod cursor;
 mod error;
 mod escape;
-pub(crate) mod escaped;
+mod escaped;
 mod extract;
-pub(crate) mod fences;
+mod fences;
 mod found;
 mod frames;
 mod number;
-pub(crate) mod plausible;
+mod plausible;
 pub(crate) mod pointer;
 mod policy;
 mod repair;
 mod strict;
-pub(crate) mod thinking;
-pub(crate) mod tolerant;
+mod thinking;
+mod tolerant;
 
 pub use accept::{Accept, Fit};
 pub use error::{CutState, ExtractError, Truncation};
