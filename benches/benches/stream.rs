@@ -1,8 +1,15 @@
-//! What a stream costs: CPU time of the consuming thread for each event, by bare `reqwest` with decoding, by the
-//! adapter alone, and by the whole chain, over the same bytes from the same server.
+//! What a stream costs: CPU time of the consuming thread for each event, over the same bytes from the same server.
+//!
+//! | row | does |
+//! | --- | --- |
+//! | bare | what one writes with `reqwest` alone for one server: pieces of the body, lines split at LF, `data: ` taken off, the same fields decoded into a struct of `String`s and `Vec`s, the text put together |
+//! | adapter | the provider's own stream of chunks, the text put together |
+//! | engine | `chain.stream` of chunks that are in memory already, less the time of reading these without a chain |
+//! | chain | `chain.stream` with that provider |
 //!
 //! CPU time of one thread instead of a clock on the wall: the server runs in another thread, and a busy machine
-//! changes neither. Linux only; elsewhere it says so and measures nothing.
+//! changes neither. Linux only; elsewhere it says so and measures nothing. Names of rows as arguments measure only
+//! these, each once: `valgrind --tool=callgrind --toggle-collect='*stream::run::adapter*'` then counts one.
 
 use std::{
     fs,
@@ -12,40 +19,55 @@ use std::{
     thread,
 };
 
-use backstop_core::{Attempt, Chain, Chunk, Provider, ProviderExt, Request, StreamEvent};
-use backstop_http::{SseDecoder, SseItem, StreamLimits};
+use async_trait::async_trait;
+use backstop_core::{
+    Attempt, Chain, Chunk, ChunkStream, FinishKind, Provider, ProviderError, ProviderExt, Request, Response,
+    StreamEvent,
+};
 use backstop_openai::OpenAi;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use tokio::runtime::Runtime;
 
 const EVENTS: usize = 20_000;
 const ROUNDS: usize = 9;
+
+/// Runs a row and says how long the text was.
+type Run = fn(&Bench) -> usize;
+
+const ROWS: [(&str, Run); 5] = [
+    ("bare", run::bare),
+    ("adapter", run::adapter),
+    ("chunks", run::chunks),
+    ("chunks by a chain", run::chunks_by_chain),
+    ("chain", run::chain),
+];
 
 fn main() {
     if cpu_nanos().is_none() {
         println!("needs /proc/thread-self/schedstat");
         return;
     }
-    let server = serve();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let client = reqwest::Client::new();
-    let url = format!("http://{server}/v1");
-    let openai = OpenAi::builder().base_url(&url).api_key("k").build().expect("a provider");
-    let chain = Chain::builder().target(openai.clone().model("m")).build().expect("a chain");
-    let (mut bare, mut adapter, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    let bench = Bench::new();
+    let only: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
+    if !only.is_empty() {
+        for (name, run) in only.iter().flat_map(|only| ROWS.iter().filter(move |(name, _)| only == name)) {
+            println!("{name}: {:.0} ns/event", measure(|| run(&bench)));
+        }
+        return;
+    }
+    let mut best = [f64::INFINITY; ROWS.len()];
     // In turn, so that all meet the same machine.
     for _ in 0..ROUNDS {
-        bare.push(measure(|| runtime.block_on(with_reqwest(&client, &url))));
-        adapter.push(measure(|| runtime.block_on(with_adapter(&openai))));
-        whole.push(measure(|| runtime.block_on(with_chain(&chain))));
+        for (best, (_, run)) in best.iter_mut().zip(ROWS) {
+            *best = best.min(measure(|| run(&bench)));
+        }
     }
-    let (bare, adapter, whole) = (best(bare), best(adapter), best(whole));
-    println!("reqwest, events and JSON decoded: {bare:>6.0} ns/event");
-    println!("the adapter's own stream:         {adapter:>6.0} ns/event, {:.2} times that", adapter / bare);
-    println!(
-        "chain.stream:                     {whole:>6.0} ns/event, {:.2} times that, {:.2} times the adapter's",
-        whole / bare,
-        whole / adapter
-    );
+    let [bare, adapter, chunks, by_chain, chain] = best;
+    println!("bare reqwest, lines and JSON: {bare:>6.0} ns/event");
+    println!("the adapter's own stream:     {adapter:>6.0} ns/event, {:.2} times that", adapter / bare);
+    println!("the engine alone:             {:>6.0} ns/event", by_chain - chunks);
+    println!("chain.stream:                 {chain:>6.0} ns/event, {:.2} times bare", chain / bare);
 }
 
 /// Nanoseconds of CPU for each event.
@@ -57,44 +79,71 @@ fn measure(run: impl FnOnce() -> usize) -> f64 {
     (after - before) as f64 / EVENTS as f64
 }
 
-fn best(rounds: Vec<f64>) -> f64 {
-    rounds.into_iter().fold(f64::INFINITY, f64::min)
+/// CPU time of this thread.
+fn cpu_nanos() -> Option<u64> {
+    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
 }
 
-async fn with_reqwest(client: &reqwest::Client, url: &str) -> usize {
-    #[derive(serde::Deserialize)]
-    struct Event {
-        choices: Vec<Choice>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Choice {
-        delta: Delta,
-    }
-    #[derive(serde::Deserialize)]
-    struct Delta {
-        content: Option<String>,
-    }
-    let mut response =
-        client.post(format!("{url}/chat/completions")).body("{}").send().await.expect("a response");
-    let mut decoder = SseDecoder::new(StreamLimits::new(1 << 20, 1 << 30));
-    let mut text = String::new();
-    while let Some(bytes) = response.chunk().await.expect("a body") {
-        decoder.push(&bytes);
-        while let Some(item) = decoder.next_item() {
-            let SseItem::Event(event) = item.expect("an event") else { continue };
-            if let Ok(event) = serde_json::from_str::<Event>(&event.data) {
-                for choice in event.choices {
-                    text.push_str(&choice.delta.content.unwrap_or_default());
-                }
-            }
+struct Bench {
+    runtime: Runtime,
+    client: reqwest::Client,
+    url: String,
+    openai: OpenAi,
+    chain: Chain,
+    ready: Ready,
+    chain_of_ready: Chain,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let url = format!("http://{}/v1", serve());
+        let openai = OpenAi::builder().base_url(&url).api_key("k").build().expect("a provider");
+        let ready = Ready((0..EVENTS).map(word).collect());
+        Self {
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
+            client: reqwest::Client::new(),
+            chain: Chain::builder().target(openai.clone().model("m")).build().expect("a chain"),
+            chain_of_ready: Chain::builder().target(ready.clone().model("m")).build().expect("a chain"),
+            url,
+            openai,
+            ready,
         }
     }
-    text.len()
 }
 
-async fn with_adapter(openai: &OpenAi) -> usize {
+/// One function for each row, to be found in a profile.
+mod run {
+    use super::*;
+
+    #[inline(never)]
+    pub fn bare(bench: &Bench) -> usize {
+        bench.runtime.block_on(by_hand(&bench.client, &bench.url))
+    }
+
+    #[inline(never)]
+    pub fn adapter(bench: &Bench) -> usize {
+        bench.runtime.block_on(provider(&bench.openai))
+    }
+
+    #[inline(never)]
+    pub fn chunks(bench: &Bench) -> usize {
+        bench.runtime.block_on(provider(&bench.ready))
+    }
+
+    #[inline(never)]
+    pub fn chunks_by_chain(bench: &Bench) -> usize {
+        bench.runtime.block_on(by_chain(&bench.chain_of_ready))
+    }
+
+    #[inline(never)]
+    pub fn chain(bench: &Bench) -> usize {
+        bench.runtime.block_on(by_chain(&bench.chain))
+    }
+}
+
+async fn provider(provider: &dyn Provider) -> usize {
     let request = Request::new("hi");
-    let mut chunks = openai.stream(&Attempt::new("m", &request)).await.expect("a stream");
+    let mut chunks = provider.stream(&Attempt::new("m", &request)).await.expect("a stream");
     let mut text = String::new();
     while let Some(chunk) = chunks.next().await {
         if let Chunk::Text(piece) = chunk.expect("a chunk") {
@@ -104,7 +153,7 @@ async fn with_adapter(openai: &OpenAi) -> usize {
     text.len()
 }
 
-async fn with_chain(chain: &Chain) -> usize {
+async fn by_chain(chain: &Chain) -> usize {
     let mut answer = chain.stream("hi").await.expect("a stream");
     let mut length = 0;
     while let Some(event) = answer.next().await {
@@ -117,9 +166,96 @@ async fn with_chain(chain: &Chain) -> usize {
     length
 }
 
-/// CPU time of this thread.
-fn cpu_nanos() -> Option<u64> {
-    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+/// A provider whose pieces are there before they are asked for.
+#[derive(Clone)]
+struct Ready(Vec<String>);
+
+#[async_trait]
+impl Provider for Ready {
+    fn name(&self) -> &str {
+        "ready"
+    }
+
+    async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> {
+        Ok(Response::new(self.0.concat()))
+    }
+
+    async fn stream(&self, _: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
+        let end = std::iter::once(Chunk::End(FinishKind::Stop.into()));
+        let chunks = self.0.clone().into_iter().map(Chunk::Text).chain(end);
+        Ok(stream::iter(chunks.map(Ok)).boxed())
+    }
+}
+
+async fn by_hand(client: &reqwest::Client, url: &str) -> usize {
+    let mut response =
+        client.post(format!("{url}/chat/completions")).body("{}").send().await.expect("a response");
+    let (mut buffer, mut text) = (Vec::new(), String::new());
+    while let Some(bytes) = response.chunk().await.expect("a body") {
+        buffer.extend_from_slice(&bytes);
+        let mut start = 0;
+        while let Some(length) = memchr::memchr(b'\n', &buffer[start..]) {
+            let line = &buffer[start..start + length];
+            start += length + 1;
+            let Some(data) = line.strip_prefix(b"data: ") else { continue };
+            if data == b"[DONE]" {
+                return text.len();
+            }
+            let event: wire::Event = black_box(serde_json::from_slice(data).expect("a chunk"));
+            for choice in event.choices {
+                text.push_str(choice.delta.content.as_deref().unwrap_or_default());
+            }
+        }
+        buffer.drain(..start);
+    }
+    text.len()
+}
+
+/// The fields that the adapter reads, with the types that the vendor documents.
+#[allow(dead_code, reason = "decoded, as an application would, and not all looked at")]
+mod wire {
+    use super::Deserialize;
+
+    #[derive(Deserialize)]
+    pub struct Event {
+        pub id: Option<String>,
+        pub model: Option<String>,
+        pub choices: Vec<Choice>,
+        pub usage: Option<Usage>,
+    }
+
+    #[derive(Deserialize)]
+    pub struct Choice {
+        pub index: u64,
+        pub delta: Delta,
+        pub finish_reason: Option<String>,
+    }
+
+    #[derive(Deserialize)]
+    pub struct Delta {
+        pub content: Option<String>,
+        pub refusal: Option<String>,
+        pub tool_calls: Option<Vec<Call>>,
+    }
+
+    #[derive(Deserialize)]
+    pub struct Call {
+        pub index: usize,
+        pub id: Option<String>,
+        pub function: Option<Function>,
+    }
+
+    #[derive(Deserialize)]
+    pub struct Function {
+        pub name: Option<String>,
+        pub arguments: Option<String>,
+    }
+
+    #[derive(Deserialize)]
+    pub struct Usage {
+        pub prompt_tokens: u64,
+        pub completion_tokens: u64,
+    }
 }
 
 /// Answers every request with the same stream, from a thread of its own.
@@ -146,6 +282,11 @@ fn serve() -> SocketAddr {
     address
 }
 
+/// A piece of the text.
+fn word(index: usize) -> String {
+    format!("{:<6}", index % 100_000)
+}
+
 fn body() -> Vec<u8> {
     let event = |delta: &str, finish: &str| {
         format!(
@@ -155,7 +296,7 @@ fn body() -> Vec<u8> {
     };
     let mut body = event("{\"role\":\"assistant\",\"content\":\"\"}", "null");
     for index in 0..EVENTS {
-        body.push_str(&event(&format!("{{\"content\":\"{:<6}\"}}", index % 100_000), "null"));
+        body.push_str(&event(&format!("{{\"content\":\"{}\"}}", word(index)), "null"));
     }
     body.push_str(&event("{}", "\"stop\""));
     body.push_str("data: [DONE]\n\n");

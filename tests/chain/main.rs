@@ -7,7 +7,6 @@ mod deadline;
 mod hedge;
 mod limits;
 mod logs;
-mod observers;
 mod probes;
 mod prompts;
 mod routing;
