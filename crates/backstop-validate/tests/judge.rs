@@ -21,9 +21,8 @@ fn judge(mock: &MockProvider) -> Judge {
 
 fn judged(judge: &Judge, answers: &[&str]) -> (Chain, MockProvider) {
     let mock = MockProvider::new("mock", answers.iter().map(|answer| Step::text(*answer)));
-    let builder = answers
-        .iter()
-        .fold(Chain::builder(), |builder, _| builder.target(mock.clone().model("m").retries(0)));
+    let targets = (0..answers.len()).map(|n| mock.clone().model("m").named(format!("{n}")).retries(0));
+    let builder = targets.fold(Chain::builder(), |builder, target| builder.target(target));
     (builder.check(judge.clone()).build().unwrap(), mock)
 }
 
