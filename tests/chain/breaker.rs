@@ -3,8 +3,8 @@
 use std::future::IntoFuture;
 
 use backstop_core::{
-    BreakerConfig, Chain, ChainErrorKind, CredentialId, FailureKind, FailurePolicy, ProviderError,
-    ProviderExt, Registry, Skip, Stage,
+    BreakerConfig, Candidate, Chain, ChainErrorKind, CredentialId, FailureKind, FailurePolicy, ProviderError,
+    ProviderExt, Registry, Rejection, Skip, Stage, Validator,
     breaker::{BreakerKey, State},
 };
 use backstop_mock::{MockProvider, Step};
@@ -219,6 +219,39 @@ async fn a_timeout_that_the_deadline_cut_short_says_nothing_about_the_provider()
     assert_eq!(state(&registry, "a"), State::Closed);
     chain.complete("x").deadline(secs(16)).await.unwrap_err();
     assert_eq!(state(&registry, "a"), State::Open, "half of its timeout counts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_validator_does_not_make_the_provider_slow() {
+    struct Slow(bool);
+    impl Validator for Slow {
+        type Output = ();
+        async fn validate(&self, _: Candidate<'_>) -> Result<(), Rejection> {
+            tokio::time::sleep(secs(5)).await;
+            if self.0 { Ok(()) } else { Err(Rejection::new("not this one")) }
+        }
+    }
+    let config = BreakerConfig::builder().slow_calls(secs(4), 0.5).min_calls(2).build().unwrap();
+    let with = |answer: Step| {
+        let registry = Registry::builder().config(config.clone()).build();
+        let target = MockProvider::new("a", [answer]).model("m");
+        let chain = Chain::builder().target(target).breakers(&registry).build().unwrap();
+        (chain, registry)
+    };
+    for accepts in [true, false] {
+        let (chain, registry) = with(Step::text("hi").after(secs(3)));
+        for _ in 0..4 {
+            assert_eq!(chain.call("x", Slow(accepts)).await.is_ok(), accepts);
+        }
+        let breaker = registry.breaker(&BreakerKey::new("a", "m")).snapshot();
+        assert_eq!((breaker.state, breaker.window.slow), (State::Closed, 0));
+        assert_eq!(breaker.window.calls, 4);
+    }
+    let (chain, registry) = with(Step::text("hi").after(secs(4)));
+    for _ in 0..2 {
+        chain.complete("x").await.unwrap();
+    }
+    assert_eq!(state(&registry, "a"), State::Open, "what the provider takes counts");
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use backstop_core::{
     Rejection, Remedy, Request, Skip, Stage, ValidatorExt, check, validator,
 };
 use backstop_mock::{MockProvider, Step};
-use backstop_tests::{course, millis, outcomes, secs};
+use backstop_tests::{Heard, course, millis, outcomes, secs};
 use tokio::time::{Instant, timeout};
 
 #[tokio::test(start_paused = true)]
@@ -282,25 +282,19 @@ async fn checks_of_the_chain_come_before_the_validator_of_the_call() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_cancels_the_request_and_keeps_its_line() {
-    use std::sync::{Arc, Mutex};
     let provider = MockProvider::new("a", [Step::hang(Stage::Body).request_id("req-7")]);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&seen);
+    let heard = Heard::default();
     let chain = Chain::builder()
         .target(provider.clone().model("m"))
         .observer(|_: &backstop_core::Event<'_>| panic!("a broken observer"))
-        .observer(move |event: &backstop_core::Event<'_>| {
-            if let backstop_core::Event::AttemptFinished { record } = event {
-                keep.lock().unwrap().push((*record).clone());
-            }
-        })
+        .observer(heard.clone())
         .build()
         .unwrap();
     assert!(timeout(secs(1), chain.complete("x")).await.is_err());
     assert_eq!(provider.in_flight(), 0);
-    let seen = seen.lock().unwrap();
-    assert_eq!(seen[0].outcome, AttemptOutcome::Cancelled);
-    assert_eq!((seen[0].request_id.as_deref(), seen[0].stage), (Some("req-7"), Some(Stage::Body)));
+    let line = &heard.attempts()[0];
+    assert_eq!(line.outcome, AttemptOutcome::Cancelled);
+    assert_eq!((line.request_id.as_deref(), line.stage), (Some("req-7"), Some(Stage::Body)));
 }
 
 #[tokio::test(start_paused = true)]

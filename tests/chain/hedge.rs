@@ -1,14 +1,14 @@
 //! A second target asked beside one that is slow.
 
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeSet;
 
 use backstop_core::{
-    AttemptOutcome, BudgetConfig, Chain, ChainErrorKind, Event, FailureKind, Hedge, ProviderExt, Registry,
-    Skip, Stage, Usage,
+    AttemptOutcome, BudgetConfig, Chain, ChainErrorKind, FailureKind, Hedge, ProviderExt, Registry, Skip,
+    Stage, Usage,
     breaker::{BreakerConfig, BreakerKey, State},
 };
 use backstop_mock::{MockProvider, Step};
-use backstop_tests::{course, millis, outcomes, secs};
+use backstop_tests::{Heard, course, millis, outcomes, secs};
 use tokio::time::{Instant, advance, timeout};
 
 const AFTER: Hedge = Hedge::after(secs(2));
@@ -192,25 +192,20 @@ async fn nothing_begins_beside_a_probe_and_no_hedge_becomes_one() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_cancels_both_and_observers_hear_of_it() {
     let providers = [slow("first", 10), slow("second", 10)];
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&seen);
+    let heard = Heard::default();
     let chain = Chain::builder()
         .target(providers[0].clone().model("m"))
         .target(providers[1].clone().model("m"))
         .hedge(AFTER)
-        .observer(move |event: &Event<'_>| {
-            if let Event::AttemptFinished { record } = event {
-                keep.lock().unwrap().push((record.target.to_string(), record.outcome.clone()));
-            }
-        })
+        .observer(heard.clone())
         .build()
         .unwrap();
     assert!(timeout(secs(5), chain.complete("x")).await.is_err());
     assert_eq!((providers[0].in_flight(), providers[1].in_flight()), (0, 0));
-    let mut seen = seen.lock().unwrap().clone();
-    seen.sort_by(|a, b| a.0.cmp(&b.0));
-    let cancelled = AttemptOutcome::Cancelled;
-    assert_eq!(seen, [("first/m".to_owned(), cancelled.clone()), ("second/m".to_owned(), cancelled)]);
+    let attempts = heard.attempts();
+    assert!(attempts.iter().all(|attempt| attempt.outcome == AttemptOutcome::Cancelled));
+    let targets: BTreeSet<_> = attempts.iter().map(|attempt| attempt.target.as_str()).collect();
+    assert_eq!((attempts.len(), targets), (2, BTreeSet::from(["first/m", "second/m"])));
 }
 
 #[tokio::test(start_paused = true)]

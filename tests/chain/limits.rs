@@ -242,6 +242,8 @@ async fn limits_that_cannot_work_are_config_errors() {
     assert!(error(target().adaptive_timeout(floor)).contains("`adaptive_timeout.floor`"));
     let none: [MockProvider; 0] = [];
     assert!(error(backstop_core::Target::pool(none, "m")).contains("`pool` of target pool/m is empty"));
+    assert!(error(target().first_content(secs(0))).contains("`first_content` of target spare/m is 0 s"));
+    assert!(error(target().idle(secs(0))).contains("`idle`"));
     let keep = Chain::builder().target(target()).keep_time(1.5).build().unwrap_err().to_string();
     assert!(keep.contains("`keep_time` is 1.5"), "{keep}");
     assert!(Chain::builder().target(target()).canary("nobody", 0.1).build().is_err());

@@ -7,6 +7,7 @@ mod deadline;
 mod hedge;
 mod limits;
 mod logs;
+mod observers;
 mod probes;
 mod prompts;
 mod routing;

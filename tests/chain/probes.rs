@@ -3,21 +3,21 @@
 use std::{
     future::IntoFuture,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, AttemptOutcome, BreakerConfig, Candidate, Chain, Event, FailureKind, Provider, ProviderError,
-    ProviderExt, Registry, Response, Stage,
+    Attempt, AttemptOutcome, BreakerConfig, CallOutcome, Candidate, Chain, FailureKind, Provider,
+    ProviderError, ProviderExt, Registry, Response, Stage,
     breaker::{BreakerKey, Snapshot, State},
     clock::ManualClock,
     validator,
 };
 use backstop_mock::{MockProvider, Step};
-use backstop_tests::secs;
+use backstop_tests::{Heard, secs};
 use tokio::{
     sync::{Barrier, Notify},
     time::{advance, sleep, timeout},
@@ -149,24 +149,21 @@ impl Provider for Panics {
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_panics_takes_its_call_along_and_nothing_else() {
     let registry = Registry::builder().config(config()).build();
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&lines);
+    let heard = Heard::default();
     let chain = Chain::builder()
         .target(Panics(AtomicUsize::new(0)).model("m").retries(0).max_in_flight(1))
         .target(MockProvider::new("spare", [Step::text("spare")]).model("m"))
         .breakers(&registry)
-        .observer(move |event: &Event<'_>| {
-            if let Event::AttemptFinished { record } = event {
-                keep.lock().unwrap().push((record.target.to_string(), record.outcome.clone()));
-            }
-        })
+        .observer(heard.clone())
         .build()
         .unwrap();
     chain.complete("x").await.unwrap();
     advance(secs(60)).await;
     let panicked = tokio::spawn(chain.complete("x").into_future()).await.unwrap_err();
     assert!(panicked.is_panic(), "a bug is not turned into a failover that hides it");
-    assert_eq!(lines.lock().unwrap().last().unwrap(), &("p/m".to_owned(), AttemptOutcome::Cancelled));
+    let last = heard.attempts().pop().unwrap();
+    assert_eq!((last.target.as_str(), last.outcome), ("p/m", AttemptOutcome::Cancelled));
+    assert_eq!(heard.ended().pop().unwrap().0, CallOutcome::Cancelled);
 
     let target = chain.snapshot().targets[0].clone();
     assert_eq!((target.in_flight, target.members[0].budget.in_flight), (0, 0));

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, future::IntoFuture};
 
 use backstop_core::{
-    Chain, ChainErrorKind, CredentialId, FailureKind, FailurePolicy, ProviderError, ProviderExt, Registry,
-    Skip, Target,
+    Chain, ChainErrorKind, ConfigError, CredentialId, FailureKind, FailurePolicy, ProviderError, ProviderExt,
+    Registry, Skip, Target,
     breaker::{BreakerKey, State},
 };
 use backstop_mock::{MockProvider, Step};
@@ -72,6 +72,17 @@ async fn a_canary_that_fails_is_followed_by_the_others_in_their_order() {
     assert!(!only.report.canary);
     let first = chain.complete("x").no_failover().await.unwrap_err();
     assert_eq!(course(first.report()), [("first/m", Some(FailureKind::Filtered))]);
+}
+
+#[test]
+fn targets_of_one_name_are_refused_and_the_error_says_how_to_rename() {
+    let twice = || Chain::builder().target(answering("p").model("m"));
+    let error = twice().target(answering("p").model("m")).build().unwrap_err();
+    assert!(matches!(&error, ConfigError::DuplicateTarget { name } if name == "p/m"), "{error}");
+    assert!(error.to_string().contains("`p/m`") && error.to_string().contains(".named("), "{error}");
+    assert!(twice().target(answering("q").model("n").named("p/m")).build().is_err());
+    assert!(twice().target(answering("p").model("m").named("again")).build().is_ok());
+    assert!(twice().target(answering("p").model("n")).build().is_ok());
 }
 
 /// One endpoint, several keys.

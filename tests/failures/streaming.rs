@@ -1,9 +1,6 @@
 //! Streams: as the adapters read them, and as a chain shows them.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use backstop::{
     AnswerStream, Chunk, FinishKind, Interrupted, Stage,
@@ -13,8 +10,7 @@ use backstop::{
     },
     prelude::*,
 };
-use backstop_core::{AttemptRecord, Event};
-use backstop_tests::{millis, secs};
+use backstop_tests::{Heard, millis, secs};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -318,21 +314,16 @@ async fn us_02_a_stream_that_broke_or_was_dropped_is_charged_for_what_there_was(
     let usage = shown.end.unwrap_err().usage.unwrap();
     assert!(plausible(usage), "{usage:?}");
 
-    let records = Arc::new(Mutex::new(Vec::<AttemptRecord>::new()));
-    let heard = Arc::clone(&records);
+    let heard = Heard::default();
     let chain = Chain::builder()
         .target(streaming("first", pieces(Piece::hang())).model("m"))
-        .observer(move |event: &Event<'_>| {
-            if let Event::AttemptFinished { record } = event {
-                heard.lock().unwrap().push((*record).clone());
-            }
-        })
+        .observer(heard.clone())
         .build()
         .unwrap();
     let mut stream = chain.stream("x").head(0, Duration::ZERO).await.unwrap();
     while !matches!(stream.next().await, Some(Ok(StreamEvent::Delta(text))) if text == "three") {}
     drop(stream);
-    let usage = records.lock().unwrap()[0].usage.unwrap();
+    let usage = heard.attempts()[0].usage.unwrap();
     assert!(plausible(usage), "{usage:?}");
 }
 

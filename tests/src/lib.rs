@@ -1,8 +1,11 @@
 //! What the tests share.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use backstop_core::{AttemptOutcome, FailureKind, Report};
+use backstop_core::{AttemptOutcome, AttemptRecord, CallOutcome, Event, FailureKind, Observer, Report};
 
 /// Seconds.
 pub const fn secs(seconds: u64) -> Duration {
@@ -22,6 +25,47 @@ pub fn course(report: &Report) -> Vec<(&str, Option<FailureKind>)> {
 /// The outcomes in order.
 pub fn outcomes(report: &Report) -> Vec<AttemptOutcome> {
     report.attempts.iter().map(|attempt| attempt.outcome.clone()).collect()
+}
+
+/// An observer that remembers what it heard. Clones share the memory: a test keeps one and gives the other to the
+/// chain.
+#[derive(Clone, Debug, Default)]
+pub struct Heard(Arc<Mutex<Memory>>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    started: usize,
+    attempts: Vec<AttemptRecord>,
+    ended: Vec<(CallOutcome, Report)>,
+}
+
+impl Heard {
+    /// How many calls have begun.
+    pub fn started(&self) -> usize {
+        self.0.lock().unwrap().started
+    }
+
+    /// The attempts that have ended, in that order.
+    pub fn attempts(&self) -> Vec<AttemptRecord> {
+        self.0.lock().unwrap().attempts.clone()
+    }
+
+    /// The calls that have ended, in that order.
+    pub fn ended(&self) -> Vec<(CallOutcome, Report)> {
+        self.0.lock().unwrap().ended.clone()
+    }
+}
+
+impl Observer for Heard {
+    fn on_event(&self, event: &Event<'_>) {
+        let mut memory = self.0.lock().unwrap();
+        match event {
+            Event::CallStarted { .. } => memory.started += 1,
+            Event::AttemptFinished { record } => memory.attempts.push((*record).clone()),
+            Event::CallFinished { report, outcome } => memory.ended.push((*outcome, (*report).clone())),
+            _ => {}
+        }
+    }
 }
 
 /// The Rust in the documents compiles and runs.

@@ -8,6 +8,7 @@ use backstop::{
         MockServer,
         server::{ApiError, ClosedPort, Completion, End, Gate, Reply},
     },
+    openai::ClientOptions,
     prelude::*,
 };
 
@@ -34,6 +35,24 @@ async fn a_body_that_stalls_after_the_headers_is_a_timeout_that_keeps_the_reques
     assert_eq!((attempt.failure(), attempt.stage), (Some(FailureKind::Timeout), Some(Stage::Body)));
     assert_eq!(attempt.request_id.as_deref(), Some("req-42"));
     server.wait_for_disconnect().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_error_whose_body_hangs_is_the_error_that_its_head_says() {
+    let (first, second) = (MockServer::start().await.unwrap(), MockServer::start().await.unwrap());
+    first.push(Reply::from(ApiError::rate_limited()).retry_after(60).cut_at(0, End::Hang));
+    second.push(Reply::text("served"));
+    let options = ClientOptions::new().error_body_wait(millis(100));
+    let hasty = OpenAi::builder().base_url(first.url()).client(options).build().unwrap();
+    let chain = Chain::builder()
+        .target(hasty.model("gpt-4o").named("first").timeout(millis(5_000)))
+        .target(target(&second, "second"))
+        .build()
+        .unwrap();
+    let answer = chain.complete("hi").await.unwrap();
+    assert_eq!(kinds(&answer.report), [FailureKind::RateLimited]);
+    assert_eq!(answer.report.served_by(), Some("second"));
+    first.wait_for_disconnect().await.unwrap();
 }
 
 #[tokio::test]

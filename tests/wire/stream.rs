@@ -1,18 +1,16 @@
 //! Streams over real sockets, through every adapter.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use backstop::{
-    AttemptOutcome, AttemptRecord, Event, Response, Stage,
+    AttemptOutcome, Response, Stage,
     mock::{
         MockServer,
         server::{ApiError, Completion, End, Gate, Reply, Streaming},
     },
     prelude::*,
 };
+use backstop_tests::Heard;
 use tokio::time::sleep;
 
 use crate::support::{KEY, millis};
@@ -234,23 +232,14 @@ async fn dropping_a_stream_closes_its_connection_and_keeps_its_tokens() {
         let (name, target) = adapters(&server).swap_remove(index);
         let never = Gate::new();
         server.push(story(Streaming::new().gate_at(2, &never)));
-        let records = Arc::new(Mutex::new(Vec::<AttemptRecord>::new()));
-        let heard = Arc::clone(&records);
-        let chain = Chain::builder()
-            .target(target)
-            .observer(move |event: &Event<'_>| {
-                if let Event::AttemptFinished { record } = event {
-                    heard.lock().unwrap().push((*record).clone());
-                }
-            })
-            .build()
-            .unwrap();
+        let heard = Heard::default();
+        let chain = Chain::builder().target(target).observer(heard.clone()).build().unwrap();
         let mut stream = chain.stream("hi").head(0, Duration::ZERO).await.unwrap();
         while !matches!(stream.next().await, Some(Ok(StreamEvent::Delta(_)))) {}
         assert_eq!(server.disconnects().len(), 0, "{name}");
         drop(stream);
         server.wait_for_disconnect().await.unwrap();
-        let records = records.lock().unwrap();
+        let records = heard.attempts();
         assert_eq!((records.len(), &records[0].outcome), (1, &AttemptOutcome::Cancelled), "{name}");
         assert!(records[0].usage.is_some_and(|usage| usage.estimated && usage.output_tokens > 0), "{name}");
     }

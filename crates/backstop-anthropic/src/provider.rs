@@ -58,8 +58,7 @@ impl Provider for Anthropic {
         let opened = self.0.http.open(self.post(attempt, body, betas)?, &attempt.progress).await?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
-            let reader = Reader::new(id, progress, &format, self.0.key.clone());
-            return Ok(streaming::chunks(opened, reader));
+            return Ok(streaming::chunks(opened, self.reader(id, progress, &format)));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;
@@ -88,12 +87,21 @@ impl Anthropic {
         Ok(post)
     }
 
-    fn read(&self, reply: &Reply, attempt: &Attempt<'_>, format: &Format) -> Result<Response, ProviderError> {
+    pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
+        Reader::new(id, progress, format, self.0.key.clone())
+    }
+
+    pub(crate) fn read(
+        &self,
+        reply: &Reply,
+        attempt: &Attempt<'_>,
+        format: &Format,
+    ) -> Result<Response, ProviderError> {
         let asked = Asked::new(format.has_schema(), OPTIONAL, self.0.key.as_ref());
         match reply.status {
             200..=299 if reply.is_events() => {
                 let (id, progress) = (reply.request_id.clone(), Progress::default());
-                streaming::collect(reply, Reader::new(id, progress, format, self.0.key.clone()))
+                streaming::collect(reply, self.reader(id, progress, format))
             }
             200..=299 => response::read(reply, attempt.request.keep_raw, format.answer_tool(), &asked),
             _ => Err(error::read(reply, &asked, SystemTime::now())),

@@ -5,6 +5,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// What "no limit" comes to: a time that can still be added to a clock.
+pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+
 /// A source of monotonic time.
 pub trait Clock: Send + Sync + 'static {
     /// The present moment. It may repeat, and should not go back; if it does, nothing gets stuck, but

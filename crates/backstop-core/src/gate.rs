@@ -17,8 +17,8 @@ use crate::error::FailureKind;
 /// use std::time::{Duration, Instant};
 ///
 /// let (gate, now) = (Gate::default(), Instant::now());
-/// gate.close_for(Duration::from_secs(20), now);
-/// gate.close_for(Duration::from_secs(5), now);
+/// assert!(gate.close_for(Duration::from_secs(20), now), "the first to find out");
+/// assert!(!gate.close_for(Duration::from_secs(5), now));
 /// assert_eq!(gate.remaining(now), Some(Duration::from_secs(20)), "the later deadline stays");
 /// assert_eq!(gate.remaining(now + Duration::from_secs(20)), None);
 /// ```
@@ -38,12 +38,14 @@ impl Gate {
         Self { cap, until: Mutex::new(None) }
     }
 
-    /// Closes it for `wait` from `now`, at most for the cap. A later deadline that it already has stays.
-    pub fn close_for(&self, wait: Duration, now: Instant) {
-        // A moment that the platform cannot represent is out of any cap's reach.
-        let Some(asked) = now.checked_add(wait.min(self.cap)) else { return };
+    /// Closes it for `wait` from `now`, at most for the cap. A later deadline that it already has stays. True if it
+    /// was open before, for exactly one of many concurrent callers: that one raises the alert.
+    pub fn close_for(&self, wait: Duration, now: Instant) -> bool {
         let mut until = self.until();
-        *until = Some(until.map_or(asked, |until| until.max(asked)));
+        let open = until.is_none_or(|until| until <= now);
+        // A moment that the platform cannot represent is out of any cap's reach.
+        *until = now.checked_add(wait.min(self.cap)).max(*until);
+        open
     }
 
     /// For how long it is closed yet; `None` if it is open.
@@ -156,15 +158,25 @@ mod tests {
         assert_eq!(gate.remaining(now + 60 * SECOND), None);
     }
 
+    /// How many of 16 threads are told that they were the first.
+    fn first_of_many(find_out: impl Fn() -> bool + Sync) -> usize {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..16).map(|_| scope.spawn(&find_out)).collect();
+            threads.into_iter().filter_map(|thread| thread.join().ok()).filter(|first| *first).count()
+        })
+    }
+
+    #[test]
+    fn one_of_many_threads_closes_a_gate_each_time_that_it_was_open() {
+        let (gate, now) = (Gate::default(), Instant::now());
+        assert_eq!(first_of_many(|| gate.close_for(SECOND, now)), 1);
+        assert_eq!(first_of_many(|| gate.close_for(SECOND, now + SECOND)), 1);
+    }
+
     #[test]
     fn one_of_many_threads_latches() {
         let latch = Latch::default();
-        let latch_once = || latch.latch(FailureKind::Permission);
-        let newly = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..16).map(|_| scope.spawn(latch_once)).collect();
-            threads.into_iter().filter_map(|thread| thread.join().ok()).filter(|newly| *newly).count()
-        });
-        assert_eq!(newly, 1);
+        assert_eq!(first_of_many(|| latch.latch(FailureKind::Permission)), 1);
         assert!(!latch.latch(FailureKind::Authentication));
         assert_eq!(latch.get(), Some(FailureKind::Permission), "the first kind stays");
     }

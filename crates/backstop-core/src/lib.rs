@@ -63,7 +63,7 @@ pub use error::{
 #[cfg(feature = "adaptive")]
 pub use latency::AdaptiveTimeout;
 pub use message::{CacheHint, Media, MediaSource, Message, Part, Role};
-pub use observer::{Event, Observer};
+pub use observer::{CallOutcome, Event, Observer};
 pub use policy::{Disposition, FailurePolicy, Remedy};
 pub use prompt::{PromptBuilder, PromptError, PromptParts, PromptTemplate};
 pub use provider::{CredentialId, Provider};

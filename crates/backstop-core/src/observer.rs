@@ -33,13 +33,25 @@ pub enum Event<'a> {
         /// Its line of the report.
         record: &'a AttemptRecord,
     },
-    /// A call ended, with or without an answer.
+    /// A call ended, also by being dropped: there is one for each [`CallStarted`](Self::CallStarted).
     CallFinished {
         /// Everything that happened.
         report: &'a Report,
-        /// Whether there is an answer.
-        ok: bool,
+        /// How it ended.
+        outcome: CallOutcome,
     },
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallOutcome {
+    /// With an answer; a stream came to its end.
+    Served,
+    /// With an error; a stream was interrupted.
+    Failed,
+    /// The caller went away, or its code or a provider's panicked.
+    Cancelled,
 }
 
 /// Hears of events, on the caller's task and outside all locks. Must not block; a panic is caught and ignored.

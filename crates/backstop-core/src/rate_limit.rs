@@ -23,6 +23,9 @@ use crate::{attempt::Overlay, clock::Clock, message::characters, request::Reques
 /// Parts of a minute's amount that may be used at once. A bucket of a whole minute's amount would let twice the
 /// amount through in a minute that begins with a full bucket.
 const AT_ONCE: u32 = 6;
+/// The most that is owed: so many minutes' amount. What a vendor says that an answer took may be wrong, and limits a
+/// minute are over long before.
+const MOST_OWED: u64 = 10;
 
 /// What a target may use in a minute.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,6 +132,7 @@ struct Bucket {
     limiter: Limiter,
     clock: Ticks,
     at_once: NonZeroU32,
+    most_owed: u64,
     /// Taken already, but not yet charged.
     owed: AtomicU64,
     /// Charged already, but not used.
@@ -138,10 +142,11 @@ struct Bucket {
 impl Bucket {
     fn new(a_minute: u32, clock: &Arc<dyn Clock>) -> Option<Self> {
         let at_once = NonZeroU32::new((a_minute / AT_ONCE).max(1))?;
+        let most_owed = MOST_OWED * u64::from(a_minute);
         let quota = Quota::per_minute(NonZeroU32::new(a_minute)?).allow_burst(at_once);
         let clock = Ticks { origin: clock.now(), clock: Arc::clone(clock) };
         let limiter = Limiter::direct_with_clock(quota, clock.clone());
-        Some(Self { limiter, clock, at_once, owed: AtomicU64::new(0), spare: AtomicU64::new(0) })
+        Some(Self { limiter, clock, at_once, most_owed, owed: AtomicU64::new(0), spare: AtomicU64::new(0) })
     }
 
     /// Takes an amount together with what is owed. More than the bucket can hold is owed by the next.
@@ -179,7 +184,8 @@ impl Bucket {
 
     fn owe(&self, amount: u64) {
         if amount > 0 {
-            self.owed.fetch_add(amount, Ordering::Relaxed);
+            let more = |owed: u64| Some(owed.saturating_add(amount).min(self.most_owed));
+            let _ = self.owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         }
     }
 }
@@ -261,6 +267,22 @@ mod tests {
         let started = TokioInstant::now();
         assert!(take(&limit, "x", 60 * SECOND).await.is_ok());
         assert!(started.elapsed() >= 9 * SECOND, "{:?}", started.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_absurd_usage_holds_others_back_for_ten_minutes_and_not_for_ever() {
+        let limit = limit(Rates { requests: None, tokens: Some(600) });
+        for _ in 0..3 {
+            limit.settle(&Charge { tokens: 0 }, Some(Usage::new(u64::MAX, u64::MAX)));
+        }
+        let started = TokioInstant::now();
+        let mut owing = 0;
+        while limit.tokens.as_ref().unwrap().owed.load(Ordering::Relaxed) > 0 {
+            assert!(take(&limit, "xxxx", 60 * SECOND).await.is_ok());
+            owing += 1;
+        }
+        let took = started.elapsed();
+        assert!(took > 590 * SECOND && took < 620 * SECOND, "{owing} requests in {took:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    capabilities::Capabilities, error::ConfigError, policy::FailurePolicy, provider::Provider,
+    capabilities::Capabilities, clock::FAR, error::ConfigError, policy::FailurePolicy, provider::Provider,
     request::Request, retry::RetryPolicy,
 };
 
@@ -18,6 +18,8 @@ type Adapt = Arc<dyn Fn(Request) -> Request + Send + Sync>;
 /// | setting | default | why |
 /// | --- | --- | --- |
 /// | timeout | 30 s | long enough for a long answer, short enough to leave time for the next target |
+/// | first content of a stream | the timeout | who waits for a whole answer waits as long |
+/// | pause in a stream | 30 s | models pause to reason in the middle of an answer, which is no content |
 /// | retry | one retry after 0–0.5 s | see [`RetryPolicy`] |
 /// | re-asks | 1 | a model that misses the schema twice rarely meets it the third time |
 /// | larger limit | twice the first, once | where the model's own maximum allows it |
@@ -31,6 +33,8 @@ pub struct Target {
     pub(crate) model: Cow<'static, str>,
     pub(crate) name: Option<Cow<'static, str>>,
     pub(crate) timeout: Duration,
+    pub(crate) first_content: Option<Duration>,
+    pub(crate) idle: Duration,
     pub(crate) retry: RetryPolicy,
     pub(crate) reasks: u8,
     pub(crate) policy: Option<Arc<FailurePolicy>>,
@@ -88,6 +92,8 @@ impl Target {
             model: model.into(),
             name: None,
             timeout: Duration::from_secs(30),
+            first_content: None,
+            idle: Duration::from_secs(30),
             retry: RetryPolicy::default(),
             reasks: 1,
             policy: None,
@@ -113,6 +119,21 @@ impl Target {
     /// Longest time for one attempt: connecting, headers and the whole body. Default 30 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Longest time until the first content of a stream, if it is less than the [`timeout`](Self::timeout). A call
+    /// may ask for less with [`StreamCall::first_content`](crate::StreamCall::first_content), but only what is too
+    /// slow by this setting counts for the breaker. Default: the timeout.
+    pub fn first_content(mut self, wait: Duration) -> Self {
+        self.first_content = Some(wait);
+        self
+    }
+
+    /// Longest time between one piece of content of a stream and the next. A call may set another with
+    /// [`StreamCall::idle`](crate::StreamCall::idle), but a shorter one counts for no breaker. Default 30 s.
+    pub fn idle(mut self, wait: Duration) -> Self {
+        self.idle = wait.min(FAR);
         self
     }
 
@@ -303,8 +324,13 @@ impl Target {
         if let Some((setting, value, why)) = self.adaptive.as_ref().and_then(|it| it.wrong(self.timeout)) {
             return Err(wrong(setting, value, why));
         }
-        if self.timeout.is_zero() {
-            return Err(wrong("timeout", "0 s".into(), "no attempt could ever succeed; give it seconds"));
+        let times = [
+            ("timeout", Some(self.timeout)),
+            ("first_content", self.first_content),
+            ("idle", Some(self.idle)),
+        ];
+        if let Some((setting, _)) = times.into_iter().find(|(_, time)| time.is_some_and(|it| it.is_zero())) {
+            return Err(wrong(setting, "0 s".into(), "no attempt could ever succeed; give it seconds"));
         }
         Ok(())
     }

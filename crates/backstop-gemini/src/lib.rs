@@ -44,6 +44,8 @@
 
 mod config;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod models;
 mod options;
 mod provider;

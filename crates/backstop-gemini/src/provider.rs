@@ -4,13 +4,13 @@ use std::{borrow::Cow, time::SystemTime};
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, Capabilities, ChunkStream, CredentialId, Provider, ProviderError, Response, chunk,
+    Attempt, Capabilities, ChunkStream, CredentialId, Progress, Provider, ProviderError, Response, chunk,
 };
 use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
 use crate::{
     Gemini, error, models,
-    request::{self, Rendered},
+    request::{self, Format, Rendered},
     response,
     stream::{self, Reader},
 };
@@ -36,7 +36,7 @@ impl Provider for Gemini {
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
         let Rendered { body, format, notes } = self.render(attempt)?;
         let reply = self.0.http.send(self.post(attempt, Method::Generate, body)?, &attempt.progress).await?;
-        let response = self.read(&reply, attempt, format.has_schema())?;
+        let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
         }
@@ -52,11 +52,10 @@ impl Provider for Gemini {
         let opened = self.0.http.open(self.post(attempt, Method::Stream, body)?, &attempt.progress).await?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
-            let reader = Reader::new(id, progress, format.has_schema(), self.0.key.clone());
-            return Ok(streaming::chunks(opened, reader));
+            return Ok(streaming::chunks(opened, self.reader(id, progress, &format)));
         }
         let reply = opened.read().await?;
-        let response = self.read(&reply, attempt, format.has_schema())?;
+        let response = self.read(&reply, attempt, &format)?;
         Ok(chunk::whole(noted(response, notes)))
     }
 }
@@ -69,7 +68,7 @@ enum Method {
 }
 
 impl Gemini {
-    fn render(&self, attempt: &Attempt<'_>) -> Result<Rendered, ProviderError> {
+    pub(crate) fn render(&self, attempt: &Attempt<'_>) -> Result<Rendered, ProviderError> {
         request::render(attempt, &self.traits(attempt.model), &self.0.safety)
     }
 
@@ -90,8 +89,17 @@ impl Gemini {
         Post::new(url, body).with_headers(self.0.headers.clone()).with_extra_headers(attempt)
     }
 
-    fn read(&self, reply: &Reply, attempt: &Attempt<'_>, schema: bool) -> Result<Response, ProviderError> {
-        let asked = Asked::new(schema, &[], self.0.key.as_ref());
+    pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
+        Reader::new(id, progress, format.has_schema(), self.0.key.clone())
+    }
+
+    pub(crate) fn read(
+        &self,
+        reply: &Reply,
+        attempt: &Attempt<'_>,
+        format: &Format,
+    ) -> Result<Response, ProviderError> {
+        let asked = Asked::new(format.has_schema(), &[], self.0.key.as_ref());
         match reply.status {
             200..=299 if reply.is_events() => stream::collect(reply, &asked),
             200..=299 => response::read(reply, attempt.request.keep_raw, &asked),

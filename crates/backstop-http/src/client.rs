@@ -18,6 +18,7 @@ use crate::{
 /// | [`connect_timeout`](Self::connect_timeout) | 5 s | a host that does not answer by then is down; the attempt's own timeout covers the rest |
 /// | [`body_limit`](Self::body_limit) | 16 MiB | far above any answer, below a memory problem |
 /// | [`event_limit`](Self::event_limit) | 4 MiB | the same for one event of a stream |
+/// | [`error_body_wait`](Self::error_body_wait) | 2 s | the status of an error says enough; its body may never end |
 /// | [`pool_idle_timeout`](Self::pool_idle_timeout) | 50 s | load balancers commonly drop idle connections after 60 s |
 /// | [`user_agent`](Self::user_agent) | `backstop/<version>` | vendors ask for one |
 /// | proxy | from the environment (`HTTPS_PROXY`, `NO_PROXY`, …) | as `curl` does it |
@@ -40,6 +41,7 @@ pub struct ClientOptions {
     pool_idle_timeout: Duration,
     body_limit: usize,
     event_limit: usize,
+    error_body_wait: Duration,
     user_agent: String,
     headers: Vec<(String, Hidden)>,
     proxy: ProxyChoice,
@@ -85,6 +87,7 @@ impl Default for ClientOptions {
             pool_idle_timeout: Duration::from_secs(50),
             body_limit: limits.total,
             event_limit: limits.event,
+            error_body_wait: Duration::from_secs(2),
             user_agent: concat!("backstop/", env!("CARGO_PKG_VERSION")).to_owned(),
             headers: Vec::new(),
             proxy: ProxyChoice::Environment,
@@ -100,8 +103,8 @@ impl ClientOptions {
         Self::default()
     }
 
-    /// Uses a client of your own; only [`body_limit`](Self::body_limit) and [`event_limit`](Self::event_limit)
-    /// count beside it.
+    /// Uses a client of your own; only [`body_limit`](Self::body_limit), [`event_limit`](Self::event_limit) and
+    /// [`error_body_wait`](Self::error_body_wait) count beside it.
     ///
     /// It brings its own redirect and retry policies, which then multiply with the chain's: build it with
     /// `redirect::Policy::none()` and `retry::never()`. The type belongs to `reqwest`, which is older than its
@@ -132,6 +135,13 @@ impl ClientOptions {
     /// The most bytes of one event of a stream. A larger one is an error.
     pub fn event_limit(mut self, bytes: usize) -> Self {
         self.event_limit = bytes;
+        self
+    }
+
+    /// How long the body of an error is waited for after its status has come. What has not come by then is left: the
+    /// failure is then what status, headers and the rest of the body say, and not a timeout.
+    pub fn error_body_wait(mut self, wait: Duration) -> Self {
+        self.error_body_wait = wait;
         self
     }
 
@@ -183,8 +193,9 @@ impl ClientOptions {
             }
         }
         let limits = StreamLimits::new(self.event_limit, self.body_limit);
+        let error_wait = self.error_body_wait;
         if let Some(client) = self.client {
-            return Ok(HttpClient { client, limits, connections: None });
+            return Ok(HttpClient { client, limits, error_wait, connections: None });
         }
         let connections = Connections::default();
         let client =
@@ -195,7 +206,7 @@ impl ClientOptions {
                     error.without_url(),
                 )
             })?;
-        Ok(HttpClient { client, limits, connections: Some(connections) })
+        Ok(HttpClient { client, limits, error_wait, connections: Some(connections) })
     }
 
     fn client_builder(self) -> Result<ClientBuilder, ConfigError> {
@@ -296,6 +307,7 @@ fn with_tls(
 pub struct HttpClient {
     pub(crate) client: Client,
     pub(crate) limits: StreamLimits,
+    pub(crate) error_wait: Duration,
     /// Not counted for a client of the caller's own.
     pub(crate) connections: Option<Connections>,
 }

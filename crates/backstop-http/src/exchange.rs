@@ -8,6 +8,7 @@ use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use backstop_core::{Attempt, FailureKind, Progress, ProviderError, Stage};
@@ -17,6 +18,7 @@ use reqwest::{
     Method, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
+use tokio::time::timeout;
 
 use crate::{client::HttpClient, lines::StreamLimits, media_type};
 
@@ -131,6 +133,7 @@ pub struct Opened {
     pub request_id: Option<String>,
     response: reqwest::Response,
     limits: StreamLimits,
+    error_wait: Duration,
     read: usize,
 }
 
@@ -167,7 +170,8 @@ impl HttpClient {
         if let Some(id) = &request_id {
             progress.request_id(id);
         }
-        Ok(Opened { status, headers, request_id, response, limits: self.limits, read: 0 })
+        let Self { limits, error_wait, .. } = *self;
+        Ok(Opened { status, headers, request_id, response, limits, error_wait, read: 0 })
     }
 }
 
@@ -206,33 +210,45 @@ impl Opened {
         Poll::Ready(if self.read > self.limits.total { Some(Err(self.too_large())) } else { chunk })
     }
 
-    /// Reads the rest of the body. A body that belongs to an error is cut where it is too long or breaks off: its
-    /// status says more than a complaint about its body would.
+    /// Reads the rest of the body. A body that belongs to an error is cut where it is too long, breaks off or hangs
+    /// ([`ClientOptions::error_body_wait`](crate::ClientOptions::error_body_wait)): its status says more than a
+    /// complaint about its body would.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk), with a success status.
     pub async fn read(mut self) -> Result<Reply, ProviderError> {
-        let success = self.is_success();
-        let limit = if success { self.limits.total } else { self.limits.total.min(ERROR_BODY_LIMIT) };
-        let announced =
-            self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
-        if success && announced > limit {
-            return Err(self.too_large());
-        }
-        let mut body = Vec::with_capacity(announced.min(limit));
-        while body.len() < limit || success {
-            match self.response.chunk().await {
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Err(error) if success => return Err(broken(error)),
-                Ok(None) | Err(_) => break,
-            }
-            if success && body.len() > limit {
-                return Err(self.too_large());
-            }
-        }
-        body.truncate(limit);
+        let body = if self.is_success() { self.success_body().await? } else { self.error_body().await };
         let Self { status, headers, request_id, .. } = self;
         Ok(Reply { status, headers, request_id, body: body.into() })
+    }
+
+    async fn success_body(&mut self) -> Result<Vec<u8>, ProviderError> {
+        let announced =
+            self.response.content_length().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+        if announced > self.limits.total {
+            return Err(self.too_large());
+        }
+        let mut body = Vec::with_capacity(announced);
+        while let Some(chunk) = self.chunk().await? {
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    /// What comes of it in a short time: a server that is in trouble may never end it.
+    async fn error_body(&mut self) -> Vec<u8> {
+        let limit = self.limits.total.min(ERROR_BODY_LIMIT);
+        let mut body = Vec::new();
+        let read = async {
+            while body.len() < limit {
+                let Ok(Some(chunk)) = self.response.chunk().await else { break };
+                body.extend_from_slice(&chunk);
+            }
+        };
+        // If it was not enough, what has come has to do.
+        let _ = timeout(self.error_wait, read).await;
+        body.truncate(limit);
+        body
     }
 
     fn too_large(&self) -> ProviderError {

@@ -12,6 +12,7 @@
 //! | [`retry_after`] | when a server says "later", how much later |
 //! | [`ErrorBody`], [`recognise`] | what a vendor's error says, and which kind of failure it means |
 //! | [`schema`] | a JSON Schema in the dialect that a vendor accepts |
+//! | `testing` | what the decoders of an adapter must keep on any bytes (feature `testing`) |
 //!
 //! An adapter renders a request, sends it with [`HttpClient::send`] or [`HttpClient::open`], and turns the reply into
 //! a [`Response`](backstop_core::Response) or, with [`recognise::http_error`], into a
@@ -34,6 +35,8 @@ pub mod schema;
 mod secret;
 mod sse;
 pub mod streaming;
+#[cfg(any(fuzzing, feature = "testing"))]
+pub mod testing;
 
 pub use base_url::BaseUrl;
 pub use client::{ClientOptions, HttpClient, Tls};

@@ -19,7 +19,7 @@ use crate::{
 /// Cuts bytes into the items of a stream, wherever the bytes are cut.
 pub trait Decoder: Send + Unpin {
     /// An event, or a line, as the decoder holds it.
-    type Item<'a>
+    type Item<'a>: Copy
     where
         Self: 'a;
 

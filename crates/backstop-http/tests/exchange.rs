@@ -182,6 +182,23 @@ async fn a_body_that_breaks_off() {
 }
 
 #[tokio::test]
+async fn an_error_whose_body_hangs_is_what_has_come_of_it() {
+    let server = MockServer::start().await.unwrap();
+    let client = ClientOptions::new().no_proxy().error_body_wait(SHORT).build().unwrap();
+    let body = r#"{"error":"busy"}"#;
+    for (at, expected) in [(0, ""), (5, r#"{"err"#), (body.len() as u64, body)] {
+        // As many servers do that never say how long a body is.
+        let reply = json(body).status(429).header("retry-after", "7").until_close().cut_at(at, End::Hang);
+        server.clear_scripts().push(reply);
+        let reply = timeout(Duration::from_secs(10), send(&client, &server)).await.unwrap().unwrap();
+        assert_eq!((reply.status, reply.body.as_ref()), (429, expected.as_bytes()));
+        assert_eq!(reply.headers["retry-after"], "7");
+    }
+    server.clear_scripts().push(json("{}").cut_at(1, End::Hang));
+    assert!(timeout(2 * SHORT, send(&client, &server)).await.is_err(), "an answer is waited for");
+}
+
+#[tokio::test]
 async fn garbage_instead_of_http() {
     let server = MockServer::start().await.unwrap();
     server.push(Scripted::garbage(b"\x00\xffnot http\r\n\r\n".to_vec()));

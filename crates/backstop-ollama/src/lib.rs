@@ -41,6 +41,8 @@
 
 mod config;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod host;
 mod models;
 mod options;

@@ -4,7 +4,8 @@ use std::{borrow::Cow, time::SystemTime};
 
 use async_trait::async_trait;
 use backstop_core::{
-    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Provider, ProviderError, Response, chunk,
+    Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Progress, Provider, ProviderError,
+    Response, chunk,
 };
 use backstop_http::{Post, Reply, recognise::Asked, streaming};
 
@@ -12,7 +13,7 @@ use crate::{
     Ollama,
     config::Line,
     error,
-    request::{self, Defaults, Rendered},
+    request::{self, Defaults, Format, Rendered},
     response,
     stream::{Question, Reader},
 };
@@ -40,7 +41,7 @@ impl Provider for Ollama {
         let Rendered { body, format, notes } = self.render(attempt, false)?;
         let post = post(line, attempt, body)?;
         let reply = line.http.send(post, &attempt.progress).await.map_err(error::unreached)?;
-        let response = self.read(&reply, attempt, format.has_schema())?;
+        let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
         }
@@ -53,16 +54,11 @@ impl Provider for Ollama {
         let post = post(line, attempt, body)?;
         let opened = line.http.open(post, &attempt.progress).await.map_err(error::unreached)?;
         if opened.is_stream() {
-            let question = Question {
-                model: attempt.model.to_owned(),
-                schema: format.has_schema(),
-                key: self.0.key.clone(),
-            };
-            let reader = Reader::new(opened.request_id.clone(), attempt.progress.clone(), question);
-            return Ok(streaming::chunks(opened, reader));
+            let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
+            return Ok(streaming::chunks(opened, self.reader(id, progress, attempt.model, &format)));
         }
         let reply = opened.read().await?;
-        let response = self.read(&reply, attempt, format.has_schema())?;
+        let response = self.read(&reply, attempt, &format)?;
         Ok(chunk::whole(noted(response, notes)))
     }
 }
@@ -73,13 +69,29 @@ impl Ollama {
         self.0.line.as_ref().map_err(why)
     }
 
-    fn render(&self, attempt: &Attempt<'_>, stream: bool) -> Result<Rendered, ProviderError> {
+    pub(crate) fn render(&self, attempt: &Attempt<'_>, stream: bool) -> Result<Rendered, ProviderError> {
         let defaults = Defaults { num_ctx: self.0.num_ctx, keep_alive: self.0.keep_alive };
         request::render(attempt, &self.traits(attempt.model), defaults, stream)
     }
 
-    fn read(&self, reply: &Reply, attempt: &Attempt<'_>, schema: bool) -> Result<Response, ProviderError> {
-        let asked = Asked::new(schema, &[], self.0.key.as_ref());
+    pub(crate) fn reader(
+        &self,
+        id: Option<String>,
+        progress: Progress,
+        model: &str,
+        format: &Format,
+    ) -> Reader {
+        let (model, key) = (model.to_owned(), self.0.key.clone());
+        Reader::new(id, progress, Question { model, schema: format.has_schema(), key })
+    }
+
+    pub(crate) fn read(
+        &self,
+        reply: &Reply,
+        attempt: &Attempt<'_>,
+        format: &Format,
+    ) -> Result<Response, ProviderError> {
+        let asked = Asked::new(format.has_schema(), &[], self.0.key.as_ref());
         if reply.is_success() {
             return response::read(reply, attempt.request.keep_raw, &asked, attempt.model);
         }

@@ -33,6 +33,8 @@ mod chat;
 mod config;
 mod error;
 mod format;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod media;
 mod models;
 mod options;

@@ -63,7 +63,7 @@ impl Provider for OpenAi {
 }
 
 impl OpenAi {
-    fn render(&self, attempt: &Attempt<'_>, streaming: bool) -> Result<Rendered, ProviderError> {
+    pub(crate) fn render(&self, attempt: &Attempt<'_>, streaming: bool) -> Result<Rendered, ProviderError> {
         request::render(attempt, &self.traits(attempt.model), &self.0.server, self.0.api, streaming)
     }
 
@@ -78,11 +78,16 @@ impl OpenAi {
             .with_extra_headers(attempt)
     }
 
-    fn reader(&self, request_id: Option<String>, progress: Progress, format: &Format) -> Reader {
-        Reader::new(self.0.api, request_id, progress, format.refusable(), self.0.key.clone())
+    pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
+        Reader::new(self.0.api, id, progress, format.refusable(), self.0.key.clone())
     }
 
-    fn read(&self, reply: &Reply, attempt: &Attempt<'_>, format: &Format) -> Result<Response, ProviderError> {
+    pub(crate) fn read(
+        &self,
+        reply: &Reply,
+        attempt: &Attempt<'_>,
+        format: &Format,
+    ) -> Result<Response, ProviderError> {
         let server = &self.0.server;
         let asked =
             Asked::new(format.refusable(), OPTIONAL, self.0.key.as_ref()).with_statuses(&server.statuses);

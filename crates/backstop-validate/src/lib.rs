@@ -4,6 +4,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`json`] | JSON extraction and repair, every repair recorded |
+//! | [`partial`] | JSON that is still being written |
 //! | [`coerce`] | conversion of values to the types that a schema asks for |
 //! | [`Schema`] | JSON Schema, compiled once, with violations that a model can act on |
 //! | [`refusal`] | whether an answer declines |
@@ -16,6 +17,7 @@
 
 pub mod coerce;
 pub mod json;
+pub mod partial;
 pub mod refusal;
 pub mod rules;
 

@@ -67,6 +67,50 @@ async fn what_is_not_the_providers_fault_counts_as_nothing_or_as_success() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_callers_hurry_fails_over_and_opens_no_breaker_for_all() {
+    let registry = registry();
+    let spare = || MockProvider::new("spare", [Step::text("spare")]).model("m");
+    let late =
+        Step::stream([Piece::wait(secs(5)), "late".into(), Piece::wait(secs(5)), "r".into(), Piece::end()]);
+    let target = MockProvider::new("a", [late]).model("m").retries(0);
+    let chain = Chain::builder().target(target).target(spare()).breakers(&registry).build().unwrap();
+    for _ in 0..4 {
+        let hasty = chain.stream("hi").first_content(secs(4));
+        assert_eq!(read(hasty.await.unwrap()).await.text, "spare");
+        let hasty = chain.stream("hi").head(0, secs(0)).idle(secs(4));
+        assert_eq!(read(hasty.await.unwrap()).await.interrupted().kind(), FailureKind::Timeout);
+    }
+    assert_eq!(state(&registry), State::Closed);
+    assert_eq!(read(chain.stream("hi").await.unwrap()).await.text, "later");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_too_slow_by_the_targets_own_settings_counts() {
+    let hangs = || Step::stream([Piece::ping(), Piece::hang()]);
+    let stalls = || Step::stream(["begun".into(), Piece::hang()]);
+    let reports = || Step::fail(FailureKind::Timeout).after(secs(1));
+    let target = |step| MockProvider::new("a", [step]).model("m").retries(0);
+    for target in [
+        target(hangs()).first_content(secs(4)),
+        target(hangs()).timeout(secs(4)),
+        target(stalls()).idle(secs(4)),
+        target(reports()),
+    ] {
+        let registry = registry();
+        let chain = Chain::builder().target(target).breakers(&registry).build().unwrap();
+        for _ in 0..2 {
+            assert_eq!(state(&registry), State::Closed);
+            // No tighter than the target, or no reason that the attempt failed.
+            let call = chain.stream("hi").head(0, secs(0)).first_content(secs(4)).idle(secs(4));
+            if let Ok(stream) = call.await {
+                assert_eq!(read(stream).await.interrupted().kind(), FailureKind::Timeout);
+            }
+        }
+        assert_eq!(state(&registry), State::Open);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_long_probe_keeps_its_lease_by_its_content_and_closes_the_circuit_at_its_end() {
     let registry = registry();
     let cut = chain(&registry, Step::stream(["begun".into(), Piece::cut()]));

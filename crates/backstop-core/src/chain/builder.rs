@@ -177,6 +177,10 @@ impl ChainBuilder {
         let mut slots: Vec<Slot> = Vec::with_capacity(self.targets.len());
         for target in self.targets {
             target.validate()?;
+            let name = target.id();
+            if slots.iter().any(|slot| slot.id == name) {
+                return Err(ConfigError::DuplicateTarget { name: name.to_string() });
+            }
             let slot = Slot::new(target, &registry, watched);
             warn_of_long_probes(&slot);
             slots.push(slot);

@@ -150,10 +150,10 @@ impl<'v, T: Send> Call<'v, T> {
     }
 
     async fn run(self) -> Result<Answer<T>, ChainError> {
-        if let Err(error) = self.prepared {
-            return Err(ChainError::config(error, Report::default()));
-        }
         let slot = ValueSlot::new(&self.validator);
+        if let Err(error) = self.prepared {
+            return Err(engine::refuse(&self.chain.0, &self.request, &slot, &self.options, error));
+        }
         let done = engine::execute(&self.chain.0, &self.request, &slot, &self.options).await?;
         let (coercions, repairs) =
             done.changes.into_iter().partition(|change| change.class == ChangeClass::Coercion);

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     breaker::Outcome,
-    error::{Failure, FailureKind, ProviderError, Stage},
+    error::{Failure, FailureKind, ProviderError},
     policy::{BreakerEffect, Disposition, Rule},
     quality::QualityPermit,
     report::{AttemptLine, Ending},
@@ -32,10 +32,11 @@ pub(crate) fn conclude(
     let (failure, kind) = (&failed.failure, failed.failure.kind());
     let policy = cx.policy(slot);
     let rule = policy.rule(kind);
-    let outcome = breaker_outcome(rule, failed, line.started().elapsed());
+    let took = failed.took.unwrap_or_else(|| line.started().elapsed());
+    let outcome = breaker_outcome(rule, failed, took);
     let probe = admitted.permit.is_probe() && outcome != Outcome::Success;
     let now = slot.now();
-    admitted.permit.settle_at(outcome, now);
+    admitted.permit.settle_timed(outcome, took, now);
     if matches!(kind, FailureKind::Refused | FailureKind::Filtered) {
         walk.declines += 1;
     }
@@ -59,7 +60,8 @@ pub(crate) fn conclude(
         walk.context_too_long(slot.capabilities.context_window);
     }
     let newly = decision.gate.is_none_or(|gate| member.close(credential, gate, kind, now));
-    if rule.alert && newly {
+    let alert = rule.alert && newly;
+    if alert {
         let hard = failure.as_hard();
         // Without the message, which a vendor may have made of the prompt or the key.
         tracing::error!(
@@ -69,7 +71,7 @@ pub(crate) fn conclude(
             "somebody should look after this provider"
         );
     }
-    line.failed(Ending { failure, response, decision, alert: rule.alert });
+    line.failed(Ending { failure, response, decision, alert });
     visit.among_members(decision.disposition, number, kind)
 }
 
@@ -107,8 +109,8 @@ fn breaker_outcome(rule: Rule, failed: &Failed, took: Duration) -> Outcome {
     let error = failed.failure.as_hard();
     let status = error.and_then(ProviderError::status);
     let counts = match failed.failure.kind() {
-        // The caller's own limit for a whole stream says nothing about the provider.
-        FailureKind::Timeout if error.and_then(ProviderError::stage) == Some(Stage::Total) => false,
+        // What is too slow for one caller may be as fast as all others want it.
+        FailureKind::Timeout if failed.hasty => false,
         // Cut short by the caller's deadline, a timeout says little about the provider.
         FailureKind::Timeout => failed.allowed.max(took) >= failed.timeout / 2,
         FailureKind::Connect => !error.is_some_and(ProviderError::is_stale),

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     attempt::CallId,
     error::{ChainError, ChainErrorKind, Failure},
-    observer::Event,
+    observer::{CallOutcome, Event},
     policy::FailurePolicy,
     reask::Reask,
     report::{Ledger, Report, Skip},
@@ -62,11 +62,6 @@ impl<'a> Cx<'a> {
         chain.observers.emit(&Event::CallStarted { call_id });
         let requests = Requests::new(request, &chain.slots);
         Self { chain, request, requests, ask, options, call_id, deadline, order, ledger, beginning: None }
-    }
-
-    /// The call has ended, and observers hear of it.
-    pub(crate) fn ended(&self, report: &Report, ok: bool) {
-        self.chain.observers.emit(&Event::CallFinished { report, ok });
     }
 
     pub(crate) fn task(&self) -> Option<&str> {
@@ -132,6 +127,31 @@ impl<'a> Cx<'a> {
             _ => ChainErrorKind::Exhausted,
         };
         ChainError::new(kind, last, report)
+    }
+}
+
+/// Sees to it that observers hear of a call's end, however it ends.
+pub(crate) struct Running<'c, 'a>(Option<&'c Cx<'a>>);
+
+impl<'c, 'a> Running<'c, 'a> {
+    pub(crate) fn new(cx: &'c Cx<'a>) -> Self {
+        Self(Some(cx))
+    }
+
+    /// The call has ended.
+    pub(crate) fn ended(mut self, report: &Report, outcome: CallOutcome) {
+        if let Some(cx) = self.0.take() {
+            cx.chain.observers.emit(&Event::CallFinished { report, outcome });
+        }
+    }
+}
+
+impl Drop for Running<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(cx) = self.0.filter(|cx| !cx.chain.observers.is_empty()) {
+            let (report, outcome) = (&cx.ledger.so_far(), CallOutcome::Cancelled);
+            cx.chain.observers.emit(&Event::CallFinished { report, outcome });
+        }
     }
 }
 

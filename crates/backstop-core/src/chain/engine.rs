@@ -4,7 +4,7 @@ use fastrand::Rng;
 use tracing::Instrument;
 
 use super::{
-    context::{Ask, Cx},
+    context::{Ask, Cx, Running},
     hedge::Hedge,
     in_order::{CallEnd, in_order},
     inner::Inner,
@@ -15,7 +15,12 @@ use super::{
     walk::Walk,
 };
 use crate::{
-    attempt::CallId, error::ChainError, report::Report, request::Request, response::Response,
+    attempt::CallId,
+    error::{ChainError, ConfigError},
+    observer::CallOutcome,
+    report::Report,
+    request::Request,
+    response::Response,
     validator::Change,
 };
 
@@ -46,6 +51,7 @@ async fn run(
     mut rng: Rng,
 ) -> Result<Executed, ChainError> {
     let cx = Cx::begin(chain, request, Ask::Whole(judge), options, call_id, &mut rng);
+    let running = Running::new(&cx);
     let result = match chain.check(options) {
         Err(error) => Err(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => {
@@ -54,13 +60,26 @@ async fn run(
             finish(&cx, outcome)
         }
     };
-    if !chain.observers.is_empty() {
-        match &result {
-            Ok(done) => cx.ended(&done.report, true),
-            Err(error) => cx.ended(error.report(), false),
-        }
+    match &result {
+        Ok(done) => running.ended(&done.report, CallOutcome::Served),
+        Err(error) => running.ended(error.report(), CallOutcome::Failed),
     }
     result
+}
+
+/// A call that cannot be made, with the report and the events of one that failed.
+pub(crate) fn refuse(
+    chain: &Inner,
+    request: &Request,
+    judge: &dyn Judge,
+    options: &CallOptions,
+    error: ConfigError,
+) -> ChainError {
+    let (call_id, mut rng) = chain.next_call();
+    let cx = Cx::begin(chain, request, Ask::Whole(judge), options, call_id, &mut rng);
+    let error = ChainError::config(error, cx.ledger.finish(None, None));
+    Running::new(&cx).ended(error.report(), CallOutcome::Failed);
+    error
 }
 
 /// Goes through the targets from this position on, two beside each other where that is wanted.

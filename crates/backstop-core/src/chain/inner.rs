@@ -12,13 +12,13 @@ use fastrand::Rng;
 
 use super::{
     hedge::Hedge,
-    options::{CallOptions, FAR},
+    options::CallOptions,
     order::{Canary, find},
     slot::Slot,
 };
 use crate::{
-    attempt::CallId, check::Check, error::ConfigError, observer::Observers, policy::FailurePolicy,
-    quality::QualityWindows, reask::Reask,
+    attempt::CallId, check::Check, clock::FAR, error::ConfigError, observer::Observers,
+    policy::FailurePolicy, quality::QualityWindows, reask::Reask,
 };
 
 /// What all calls of a chain share.

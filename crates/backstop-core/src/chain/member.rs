@@ -126,9 +126,7 @@ impl Member {
             policy::Gate::Model(wait) => (&*standing.gate, wait),
             policy::Gate::Credential(wait) => (standing.credential.gate(), wait),
         };
-        let newly = gate.remaining(now).is_none();
-        gate.close_for(wait, now);
-        newly
+        gate.close_for(wait, now)
     }
 
     /// When it may be asked again, if something keeps it away now and that ends by itself.

@@ -4,9 +4,6 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{policy::FailurePolicy, reask::Reask};
 
-/// What "no limit" comes to: a time that can still be added to a clock.
-pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
-
 /// The options of one call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallOptions {

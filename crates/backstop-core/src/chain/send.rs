@@ -31,8 +31,21 @@ pub(crate) struct Failed {
     pub(crate) allowed: Duration,
     /// What the target's own setting says.
     pub(crate) timeout: Duration,
+    /// What ended it is a limit of the caller's that is tighter than the target's own.
+    pub(crate) hasty: bool,
+    /// How long the provider took, if the attempt went on after that.
+    pub(crate) took: Option<Duration>,
     /// What the caller has seen of it.
     pub(crate) shown: Shown,
+}
+
+/// An answer that was accepted.
+pub(crate) struct Accepted {
+    pub(crate) response: Response,
+    /// What was mended in it.
+    pub(crate) changes: Vec<Change>,
+    /// How long the provider took, without the judging.
+    pub(crate) took: Duration,
 }
 
 pub(crate) async fn send(
@@ -42,9 +55,16 @@ pub(crate) async fn send(
     (request, number, overlay): (&Request, u32, &Overlay),
     allowance: &Allowance,
     progress: Progress,
-) -> Result<(Response, Vec<Change>), Failed> {
-    let (allowed, timeout) = (allowance.allowed, allowance.timeout);
-    let failed = |failure, response| Failed { failure, response, allowed, timeout, shown: Shown::Nothing };
+) -> Result<Accepted, Failed> {
+    let failed = |failure| Failed {
+        failure,
+        response: None,
+        allowed: allowance.allowed,
+        timeout: allowance.timeout,
+        hasty: false,
+        took: None,
+        shown: Shown::Nothing,
+    };
     let attempt = Attempt {
         model: &slot.target.model,
         request,
@@ -60,18 +80,19 @@ pub(crate) async fn send(
             response
         }
         // A timeout that the provider reports is its own: it had all the time that it wants.
-        Ok(Err(error)) => return Err(Failed { allowed: timeout, ..failed(error.into(), None) }),
+        Ok(Err(error)) => return Err(Failed { allowed: allowance.timeout, ..failed(error.into()) }),
         Err(_) => {
             if matches!(allowance.limited_by, LimitedBy::Timeout | LimitedBy::AdaptiveTimeout) {
-                slot.took(cx.task(), allowance.from);
+                slot.took(cx.task(), allowance.from.elapsed());
             }
-            return Err(failed(timed_out(&attempt, allowance).into(), None));
+            return Err(failed(timed_out(&attempt, allowance).into()));
         }
     };
-    slot.took(cx.task(), allowance.from);
+    let took = allowance.from.elapsed();
+    slot.took(cx.task(), took);
     match judge(cx, slot, &response, cx.deadline).await {
-        Ok(changes) => Ok((response, changes)),
-        Err(failure) => Err(failed(failure, Some(response))),
+        Ok(changes) => Ok(Accepted { response, changes, took }),
+        Err(failure) => Err(Failed { response: Some(response), took: Some(took), ..failed(failure) }),
     }
 }
 

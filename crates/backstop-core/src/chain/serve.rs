@@ -9,7 +9,7 @@ use super::{
     admit::Admitted,
     conclude::{conclude, settle},
     context::{Ask, Cx},
-    send::send,
+    send::{Accepted, send},
     slot::Slot,
     stream::{Live, Reading, open},
     visit::{Allowance, Lane, Visit},
@@ -139,11 +139,11 @@ impl<'a> Visit<'a> {
             }
         };
         match tried {
-            Ok((mut response, changes)) => {
+            Ok(Accepted { mut response, changes, took }) => {
                 self.learn();
                 self.note_lost_cache(&mut response);
                 admitted.usage(slot, response.usage);
-                admitted.permit.settle(Outcome::Success);
+                admitted.permit.settle_timed(Outcome::Success, took, slot.now());
                 line.served(&response);
                 Tried::Served(Box::new(response), changes)
             }

@@ -167,11 +167,11 @@ impl Slot {
     }
 
     /// Notes how long an answer took, or how long one was waited for in vain.
-    pub(crate) fn took(&self, task: Option<&str>, from: tokio::time::Instant) {
-        let _ = (task, from);
+    pub(crate) fn took(&self, task: Option<&str>, latency: Duration) {
+        let _ = (task, latency);
         #[cfg(feature = "adaptive")]
         if let Some(latencies) = &self.latencies {
-            latencies.record(task, from.elapsed());
+            latencies.record(task, latency);
         }
     }
 

@@ -31,7 +31,8 @@ pub(crate) struct Visit<'a> {
     pub(crate) cx: &'a Cx<'a>,
     pub(crate) slot: &'a Slot,
     pub(crate) position: usize,
-    began: Instant,
+    /// When its time was first asked for.
+    began: Option<Instant>,
     /// How much of it is kept for the targets to come, once that mattered.
     kept: Option<Duration>,
     /// How long it has waited for gates.
@@ -63,12 +64,11 @@ impl<'a> Visit<'a> {
         let mut tries = Tries::new(lane.hedge, cx.beginning);
         tries.overlay.max_tokens = slot.lowered(cx.request_for(position));
         slot.learnt.apply(cx.request_for(position), || slot.now(), &mut tries.overlay, &mut tries.remedies);
-        let began = Instant::now();
         Self {
             cx,
             slot,
             position,
-            began,
+            began: None,
             kept: None,
             at_gates: Duration::ZERO,
             tries,
@@ -98,6 +98,7 @@ impl<'a> Visit<'a> {
     /// How long an attempt that begins now may take.
     pub(crate) fn allowance(&mut self, walk: &Walk) -> Allowance {
         let from = Instant::now();
+        self.began.get_or_insert(from);
         let (timeout, by) = self.slot.timeout(self.cx.task());
         let latest = if self.tries.number == 0 && self.has_plenty(timeout, from) {
             self.cx.deadline
@@ -131,7 +132,8 @@ impl<'a> Visit<'a> {
         if let Some(kept) = self.kept {
             return kept;
         }
-        let left = self.cx.deadline.saturating_duration_since(self.began);
+        let began = *self.began.get_or_insert_with(Instant::now);
+        let left = self.cx.deadline.saturating_duration_since(began);
         let kept = plan::kept(left, self.cx.chain.kept_share, self.following(walk));
         self.kept = Some(kept);
         kept

@@ -9,6 +9,15 @@ pub enum ConfigError {
     /// A chain without targets.
     #[error("a chain needs at least one target: add `.target(provider.model(\"…\"))`")]
     NoTargets,
+    /// Two targets of a chain with one name.
+    #[error(
+        "two targets are named `{name}`, so that nobody could tell them apart: give one of them another name with \
+         `.named(\"…\")`, or make one target of both with `Target::pool`"
+    )]
+    DuplicateTarget {
+        /// The name.
+        name: String,
+    },
     /// A setting of a target.
     #[error("`{setting}` of target {target} is {value}: {why}")]
     Target {

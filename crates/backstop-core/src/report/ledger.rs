@@ -94,7 +94,22 @@ impl Ledger {
 
     /// Ends the call and takes the report out. `retry_in` is what breakers and gates say.
     pub(crate) fn finish(&self, served_by: Option<(bool, &TargetId)>, retry_in: Option<Duration>) -> Report {
-        let mut report = std::mem::take(&mut *self.report());
+        let report = std::mem::take(&mut *self.report());
+        self.summed_up(report, served_by, retry_in)
+    }
+
+    /// What happened so far.
+    pub(crate) fn so_far(&self) -> Report {
+        let report = self.report().clone();
+        self.summed_up(report, None, None)
+    }
+
+    fn summed_up(
+        &self,
+        mut report: Report,
+        served_by: Option<(bool, &TargetId)>,
+        retry_in: Option<Duration>,
+    ) -> Report {
         report.elapsed = self.0.started.elapsed();
         match served_by {
             Some((fallback, target)) => {

@@ -145,7 +145,7 @@ pub struct AttemptRecord {
     /// What the failure led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// Somebody should be told.
+    /// Somebody should be told. Of several attempts that met the same empty account or rejected key, the first says so.
     #[serde(default)]
     pub alert: bool,
     /// What of the request the target could not honour.

@@ -141,12 +141,6 @@ fn events_in_place_of_a_whole_answer_are_put_together() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_taken(body in proptest::collection::vec(any::<u8>(), 0..300), cut in 1..50_usize) {
-        let _ = chunks(body.chunks(cut));
-        let _ = collect(&Reply::new(200, Default::default(), body), &Asked::default());
-    }
-
-    #[test]
     fn the_cuts_between_pieces_make_no_difference(cut in 1..200_usize, text in "\\PC{0,40}") {
         let text = serde_json::to_string(&text).unwrap();
         let body = format!(

@@ -1,7 +1,10 @@
 //! A position in the text. Everything that reads JSON here (the strict parser, the tolerant one, the search for
 //! candidates) moves one of these, so that work is counted in one place and tests can bound it.
 
-/// A read position over UTF-8 text that counts the bytes it looks at.
+use std::cell::Cell;
+
+/// A read position over UTF-8 text that counts the bytes it looks at, and knows whether it has looked for a byte behind
+/// the last one: what was decided then may be decided otherwise once the text goes on.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -9,11 +12,33 @@ pub(crate) struct Cursor<'a> {
     pub(crate) pos: usize,
     /// Bytes examined so far, looking ahead included.
     pub(crate) steps: u64,
+    met_end: Cell<bool>,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str, pos: usize) -> Self {
-        Self { text, bytes: text.as_bytes(), pos, steps: 0 }
+        Self { text, bytes: text.as_bytes(), pos, steps: 0, met_end: Cell::new(false) }
+    }
+
+    /// The same place and count in another text that begins as this one does.
+    pub(crate) fn over<'b>(&self, text: &'b str) -> Cursor<'b> {
+        Cursor { steps: self.steps, ..Cursor::new(text, self.pos) }
+    }
+
+    /// Whether anything since [`forget_end`](Self::forget_end) depended on where the text ends.
+    #[inline]
+    pub(crate) fn met_end(&self) -> bool {
+        self.met_end.get()
+    }
+
+    pub(crate) fn forget_end(&self) {
+        self.met_end.set(false);
+    }
+
+    /// Says that the end of the text decided something. Reading through the methods of the cursor says so by itself.
+    #[cold]
+    pub(crate) fn meet_end(&self) {
+        self.met_end.set(true);
     }
 
     pub(crate) fn text(&self) -> &'a str {
@@ -30,12 +55,16 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.pos).copied()
+        self.byte_at(self.pos)
     }
 
     #[inline]
     pub(crate) fn byte_at(&self, at: usize) -> Option<u8> {
-        self.bytes.get(at).copied()
+        let byte = self.bytes.get(at).copied();
+        if byte.is_none() {
+            self.meet_end();
+        }
+        byte
     }
 
     /// The bytes from here on.
@@ -83,7 +112,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn starts_with_at(&self, at: usize, prefix: &str) -> bool {
-        self.bytes.get(at..).is_some_and(|rest| rest.starts_with(prefix.as_bytes()))
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        if rest.len() < prefix.len() && prefix.as_bytes().starts_with(rest) {
+            self.meet_end();
+        }
+        rest.starts_with(prefix.as_bytes())
     }
 
     /// Skips the four blanks of the JSON grammar.

@@ -5,23 +5,27 @@ use super::cursor::Cursor;
 /// How far the first quote is looked for, in bytes.
 const LONGEST_OPENING: usize = 64;
 
-/// The text from the bracket at `start` on with one level of escapes taken off, if the first token behind the bracket
-/// is an escaped quote.
-pub(crate) fn unescape(cursor: &mut Cursor<'_>, start: usize) -> Option<String> {
+/// Whether the first token behind the bracket at `start` is an escaped quote.
+pub(crate) fn opens_escaped(cursor: &mut Cursor<'_>, start: usize) -> bool {
     let mut first = start + 1;
-    loop {
+    let escaped = loop {
         if first > start + LONGEST_OPENING {
-            return None;
+            break false;
         }
-        match cursor.byte_at(first)? {
-            b' ' | b'\n' | b'\r' | b'\t' | b'[' | b'{' => first += 1,
-            b'\\' if matches!(cursor.byte_at(first + 1), Some(b'n' | b't' | b'r')) => first += 2,
-            b'\\' if cursor.byte_at(first + 1) == Some(b'"') => break,
-            _ => {
-                cursor.looked(start, first);
-                return None;
-            }
+        match cursor.byte_at(first) {
+            Some(b' ' | b'\n' | b'\r' | b'\t' | b'[' | b'{') => first += 1,
+            Some(b'\\') if matches!(cursor.byte_at(first + 1), Some(b'n' | b't' | b'r')) => first += 2,
+            byte => break byte == Some(b'\\') && cursor.byte_at(first + 1) == Some(b'"'),
         }
+    };
+    cursor.looked(start, first);
+    escaped
+}
+
+/// The text from the bracket at `start` on with one level of escapes taken off, if it [is escaped](opens_escaped).
+pub(crate) fn unescape(cursor: &mut Cursor<'_>, start: usize) -> Option<String> {
+    if !opens_escaped(cursor, start) {
+        return None;
     }
     cursor.looked(start, cursor.len());
     let mut out = String::with_capacity(cursor.len() - start);

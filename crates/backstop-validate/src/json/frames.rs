@@ -35,6 +35,14 @@ impl Frame {
         matches!(self, Self::Object { .. } | Self::Bare { .. })
     }
 
+    /// The key of the member that is being read.
+    pub(crate) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Object { key, .. } | Self::Bare { key, .. } => key.as_deref(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Array(items) | Self::Tuple { items, .. } => items.is_empty(),

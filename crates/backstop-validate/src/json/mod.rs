@@ -28,22 +28,22 @@
 mod accept;
 mod candidates;
 mod choose;
-mod cursor;
+pub(crate) mod cursor;
 mod error;
 mod escape;
-mod escaped;
+pub(crate) mod escaped;
 mod extract;
-mod fences;
+pub(crate) mod fences;
 mod found;
 mod frames;
 mod number;
-mod plausible;
+pub(crate) mod plausible;
 pub(crate) mod pointer;
 mod policy;
 mod repair;
 mod strict;
-mod thinking;
-mod tolerant;
+pub(crate) mod thinking;
+pub(crate) mod tolerant;
 
 pub use accept::{Accept, Fit};
 pub use error::{CutState, ExtractError, Truncation};

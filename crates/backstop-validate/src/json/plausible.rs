@@ -110,6 +110,9 @@ fn words_and_closer(cursor: &mut Cursor<'_>, at: usize) -> bool {
     let window = rest.get(..rest.len().min(LONGEST_WORD)).unwrap_or_default();
     let stop = window.iter().position(|b| matches!(b, b',' | b']' | b'\n' | b'[' | b'{'));
     cursor.looked(at, at + stop.unwrap_or(window.len()));
+    if stop.is_none() && window.len() < LONGEST_WORD {
+        cursor.meet_end();
+    }
     stop.and_then(|stop| window.get(stop)) == Some(&b',')
 }
 

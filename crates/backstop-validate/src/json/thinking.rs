@@ -7,6 +7,9 @@ use super::cursor::Cursor;
 
 const TAGS: [&str; 6] = ["think", "thinking", "thought", "reasoning", "reflection", "scratchpad"];
 
+/// No tag is longer.
+const LONGEST: usize = 12;
+
 /// A tag of reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
@@ -16,12 +19,22 @@ pub(crate) struct Tag {
     pub(crate) end: usize,
 }
 
+impl Tag {
+    /// Whether both open or close blocks of the same name.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        self.name == other.name
+    }
+}
+
 /// The tag at `at`, if there is one.
 pub(crate) fn tag_at(cursor: &Cursor<'_>, at: usize) -> Option<Tag> {
     let rest = cursor.text().as_bytes().get(at..)?.strip_prefix(b"<")?;
     let closing = rest.first() == Some(&b'/');
     let rest = rest.get(usize::from(closing)..)?;
-    let len = rest.iter().take(12).take_while(|b| b.is_ascii_alphabetic()).count();
+    let len = rest.iter().take(LONGEST).take_while(|b| b.is_ascii_alphabetic()).count();
+    if rest.len() == len && len < LONGEST {
+        cursor.meet_end();
+    }
     if rest.get(len) != Some(&b'>') {
         return None;
     }

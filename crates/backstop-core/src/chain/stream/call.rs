@@ -14,8 +14,9 @@ use super::{
 use crate::{
     chain::{
         call::Chain,
-        options::{CallOptions, FAR, setters},
+        options::{CallOptions, setters},
     },
+    clock::FAR,
     error::ChainError,
     request::Request,
 };
@@ -60,8 +61,8 @@ impl Chain {
 /// | setting | default | why |
 /// | --- | --- | --- |
 /// | [`deadline`](Self::deadline) | the chain's | it ends the search for a target that answers, not the answer |
-/// | [`first_content`](Self::first_content) | each target's timeout | who waits for a whole answer waits as long |
-/// | [`idle`](Self::idle) | 30 s | models pause to reason in the middle of an answer, which is no content |
+/// | [`first_content`](Self::first_content) | each target's | who waits for a whole answer waits as long |
+/// | [`idle`](Self::idle) | each target's | models pause to reason in the middle of an answer, which is no content |
 /// | [`total`](Self::total) | 10 min | the longest answers of large models take about that |
 /// | [`head`](Self::head) | 120 characters or 500 ms | most refusals say so in their first sentence |
 /// | [`on_interrupt`](Self::on_interrupt) | [`OnInterrupt::Error`] | only the caller knows what can be taken back |
@@ -84,16 +85,18 @@ impl StreamCall {
 
     setters!();
 
-    /// Most time for an attempt until its first content, if it is less than the target's timeout. Roles, empty
-    /// pieces, keep-alives and reasoning are no content.
+    /// Most time for an attempt until its first content, if it is less than the
+    /// [target's](crate::Target::first_content). Roles, empty pieces, keep-alives and reasoning are no content. A
+    /// timeout that only this caller was in a hurry for leads to the next target, but counts for no breaker.
     pub fn first_content(mut self, most: Duration) -> Self {
         self.settings.first_content = Some(most.min(FAR));
         self
     }
 
-    /// Most time between one piece of content and the next. It runs only while the consumer waits for it.
+    /// Most time between one piece of content and the next, instead of the [target's](crate::Target::idle). It runs
+    /// only while the consumer waits for it. One that is shorter than the target's counts for no breaker.
     pub fn idle(mut self, most: Duration) -> Self {
-        self.settings.idle = most.min(FAR);
+        self.settings.idle = Some(most.min(FAR));
         self
     }
 

@@ -16,7 +16,7 @@ use crate::{
     attempt::CallId,
     chain::{
         call::Chain,
-        context::{Ask, Cx},
+        context::{Ask, Cx, Running},
         engine::pass,
         in_order::CallEnd,
         inner::Inner,
@@ -25,6 +25,7 @@ use crate::{
         walk::Walk,
     },
     error::{ChainError, Failure, FailureKind, ProviderError},
+    observer::CallOutcome,
     report::Report,
     request::Request,
 };
@@ -46,15 +47,16 @@ async fn run(
     mut rng: Rng,
 ) -> End {
     let cx = Cx::begin(chain, request, Ask::Stream(side), options, call_id, &mut rng);
+    let running = Running::new(&cx);
     side.keep(cx.ledger.clone());
     let end = match chain.check(options) {
         Err(error) => End::NotServed(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => passes(&cx, side, Walk::new(rng)).await,
     };
     match &end {
-        End::Finished(_, report) => cx.ended(report, true),
-        End::Interrupted(interrupted) => cx.ended(&interrupted.report, false),
-        End::NotServed(error) => cx.ended(error.report(), false),
+        End::Finished(_, report) => running.ended(report, CallOutcome::Served),
+        End::Interrupted(interrupted) => running.ended(&interrupted.report, CallOutcome::Failed),
+        End::NotServed(error) => running.ended(error.report(), CallOutcome::Failed),
     }
     end
 }

@@ -36,16 +36,8 @@ pub(crate) async fn open(
     allowance: &Allowance,
     progress: Progress,
 ) -> Result<Box<Reading>, Failed> {
-    let own = side.settings.first_content.unwrap_or(Duration::MAX);
-    let allowed = allowance.allowed.min(own);
-    let until = allowance.from + allowed;
-    let failed = |failure, response| Failed {
-        failure,
-        response,
-        allowed,
-        timeout: allowance.timeout.min(own),
-        shown: Shown::Nothing,
-    };
+    let wait = Wait::new(side.settings.first_content, slot.target.first_content, allowance);
+    let until = allowance.from + wait.allowed;
     let attempt = Attempt {
         model: &slot.target.model,
         request,
@@ -57,8 +49,8 @@ pub(crate) async fn open(
     };
     let chunks = match timeout_at(until, member.provider.stream(&attempt)).await {
         Ok(Ok(chunks)) => chunks,
-        Ok(Err(error)) => return Err(failed(error.into(), None)),
-        Err(_) => return Err(failed(timed_out(attempt.progress.stage(), allowed, allowance).into(), None)),
+        Ok(Err(error)) => return Err(wait.failed(error.into())),
+        Err(_) => return Err(wait.ended(attempt.progress.stage(), allowance)),
     };
     attempt.progress.enter(Stage::FirstContent);
     let meter = Meter::new(&attempt, allowance.from);
@@ -68,10 +60,43 @@ pub(crate) async fn open(
         Ok(()) => Ok(reading),
         Err(failure) => {
             reading.response.usage = reading.meter.usage();
-            let failure =
-                failure.unwrap_or_else(|| timed_out(Stage::FirstContent, allowed, allowance).into());
-            Err(failed(failure, Some(std::mem::take(&mut reading.response))))
+            let failed = match failure {
+                Some(failure) => wait.failed(failure),
+                None => wait.ended(Stage::FirstContent, allowance),
+            };
+            let response = Some(std::mem::take(&mut reading.response));
+            Err(Failed { response, took: reading.meter.first_content(), ..failed })
         }
+    }
+}
+
+/// For how long the first content is waited for.
+struct Wait {
+    allowed: Duration,
+    /// What the target's own settings say.
+    timeout: Duration,
+    /// The caller wants it sooner than the target has to give it.
+    hasty: bool,
+}
+
+impl Wait {
+    fn new(callers: Option<Duration>, targets: Option<Duration>, allowance: &Allowance) -> Self {
+        let targets = targets.unwrap_or(Duration::MAX);
+        let theirs = allowance.allowed.min(targets);
+        let allowed = callers.map_or(theirs, |own| own.min(theirs));
+        Self { allowed, timeout: allowance.timeout.min(targets), hasty: allowed < theirs }
+    }
+
+    /// An attempt that failed by itself.
+    fn failed(&self, failure: Failure) -> Failed {
+        let (allowed, timeout) = (self.timeout, self.timeout);
+        Failed { failure, response: None, allowed, timeout, hasty: false, took: None, shown: Shown::Nothing }
+    }
+
+    /// An attempt that was waited for long enough.
+    fn ended(&self, stage: Stage, allowance: &Allowance) -> Failed {
+        let failed = self.failed(timed_out(stage, self.allowed, allowance).into());
+        Failed { allowed: self.allowed, hasty: self.hasty, ..failed }
     }
 }
 

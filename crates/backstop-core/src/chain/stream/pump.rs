@@ -1,5 +1,7 @@
 //! A stream whose beginning was accepted, from there to its end.
 
+use std::time::Duration;
+
 use futures_util::FutureExt;
 use tokio::time::{Instant, timeout_at};
 
@@ -80,9 +82,15 @@ pub(crate) async fn pump(
             response.usage = reading.meter.usage();
             admitted.usage(visit.slot, response.usage);
             quality.into_iter().for_each(|quality| settle(quality, Some(&failure)));
-            let idle = side.settings.idle;
-            let shown = side.settings.shown();
-            let failed = Failed { failure, response: Some(response), allowed: idle, timeout: idle, shown };
+            let failed = Failed {
+                hasty: is_hasty(&failure, &side.settings, &visit),
+                failure,
+                response: Some(response),
+                allowed: visit.slot.target.timeout,
+                timeout: visit.slot.target.timeout,
+                took: first_content,
+                shown: side.settings.shown(),
+            };
             let disposition = conclude(&mut visit, walk, admitted, line, &failed);
             let response = failed.response.unwrap_or_default();
             Err(Broken {
@@ -108,13 +116,14 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
     if reading.accepted {
         return Ok(());
     }
-    let mut idle_until = now + side.settings.idle;
+    let idle = side.settings.idle(visit);
+    let mut idle_until = now + idle;
     loop {
         // What is there already needs no timer either. Giving up on `next` loses nothing: the stream keeps its place.
         let read = match reading.next().now_or_never() {
             Some(read) => read,
             None => {
-                let read = in_time(reading, side, idle_until).await?;
+                let read = in_time(reading, side, idle, idle_until).await?;
                 now = Instant::now();
                 read
             }
@@ -132,7 +141,7 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
                 admitted.permit.renew();
                 reading.meter.content(now, side.busy());
                 now = reading.emit(side, event, now).await;
-                idle_until = now + side.settings.idle;
+                idle_until = now + idle;
             }
             Read::Refused => return baseline(visit.cx.request, &reading.response),
             Read::Ended => {
@@ -148,20 +157,28 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
 async fn in_time(
     reading: &mut Reading,
     side: &Side,
+    idle: Duration,
     idle_until: Instant,
 ) -> Result<Result<Read, ProviderError>, Failure> {
     let total_until = side.total_until();
     let read = timeout_at(idle_until.min(total_until), reading.next()).await;
-    read.map_err(|_| timed_out(&side.settings, total_until <= idle_until).into())
+    read.map_err(|_| {
+        let (stage, message) = if total_until <= idle_until {
+            (Stage::Total, format!("not complete in {}", Human(side.settings.total)))
+        } else {
+            (Stage::Idle, format!("no content for {}", Human(idle)))
+        };
+        ProviderError::new(FailureKind::Timeout, message).with_stage(stage).into()
+    })
 }
 
-fn timed_out(settings: &Settings, total: bool) -> ProviderError {
-    let (stage, message) = if total {
-        (Stage::Total, format!("not complete in {}", Human(settings.total)))
-    } else {
-        (Stage::Idle, format!("no content for {}", Human(settings.idle)))
-    };
-    ProviderError::new(FailureKind::Timeout, message).with_stage(stage)
+/// Whether a stream was only too slow for its caller: the time for the whole of it is always the caller's.
+fn is_hasty(failure: &Failure, settings: &Settings, visit: &Visit<'_>) -> bool {
+    match failure.as_hard().and_then(ProviderError::stage) {
+        Some(Stage::Total) => true,
+        Some(Stage::Idle) => settings.idle(visit) < visit.slot.target.idle,
+        _ => false,
+    }
 }
 
 /// What broke the connection or the format has interrupted the stream; what the vendor says itself keeps its kind.
@@ -177,6 +194,11 @@ fn interrupted(error: ProviderError) -> Failure {
 }
 
 impl Settings {
+    /// Most time between one piece of content and the next.
+    fn idle(&self, visit: &Visit<'_>) -> Duration {
+        self.idle.unwrap_or(visit.slot.target.idle)
+    }
+
     /// What the policy is told of a stream that breaks now.
     fn shown(&self) -> Shown {
         if self.on_interrupt == OnInterrupt::Error { Shown::Kept } else { Shown::Replaceable }

@@ -25,7 +25,7 @@ pub enum OnInterrupt {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) first_content: Option<Duration>,
-    pub(crate) idle: Duration,
+    pub(crate) idle: Option<Duration>,
     pub(crate) total: Duration,
     pub(crate) head: Head,
     pub(crate) reasoning: bool,
@@ -36,7 +36,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             first_content: None,
-            idle: Duration::from_secs(30),
+            idle: None,
             total: Duration::from_secs(600),
             head: Head { chars: 120, wait: Duration::from_millis(500) },
             reasoning: false,

@@ -4,7 +4,6 @@ use backstop_http::{
     header::HeaderMap,
     recognise::{Asked, ONLY_REASONING},
 };
-use proptest::prelude::*;
 
 use super::read;
 
@@ -197,12 +196,5 @@ fn reasoning_alone_is_noted() {
         assert!(answered.notes.is_empty());
         let none = choice(&format!(r#""message":{{"content":"","{field}":""}}"#)).unwrap();
         assert!(none.notes.is_empty());
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = read(&Reply::new(200, HeaderMap::new(), bytes), true, &Asked::default());
     }
 }

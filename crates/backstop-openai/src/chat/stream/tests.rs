@@ -4,7 +4,6 @@ use backstop_http::{
     header::HeaderMap,
     streaming::{self, StreamReader},
 };
-use proptest::prelude::*;
 
 use crate::{
     api::Api,
@@ -196,15 +195,4 @@ fn a_stream_nobody_asked_for_is_put_together() {
     let cut = collected(&events(&[&delta(r#"{"content":"bl"}"#)])).unwrap_err();
     assert_eq!(cut.kind(), FailureKind::MalformedResponse);
     assert_eq!(collected(&events(&[r#"{"error":"x"}"#])).unwrap_err().kind(), FailureKind::Server);
-}
-
-proptest! {
-    #[test]
-    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut framed = b"data: ".to_vec();
-        framed.extend(&bytes);
-        for body in [bytes, framed] {
-            let _ = collect_from(body);
-        }
-    }
 }

@@ -268,13 +268,6 @@ proptest! {
         let bytes = &body.as_bytes()[..cut.min(body.len())];
         prop_assert_eq!(comparable(read_in(bytes, piece)), comparable(read_in(bytes, bytes.len())));
     }
-
-    #[test]
-    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), piece in 1..50usize) {
-        let _ = read_in(&bytes, piece);
-        let framed = [b"data: ".as_slice(), &bytes, b"\n\n"].concat();
-        let _ = read_in(&framed, piece);
-    }
 }
 
 #[test]

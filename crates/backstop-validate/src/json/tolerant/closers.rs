@@ -114,6 +114,7 @@ impl Tolerant<'_> {
 
     /// Closes the innermost container.
     fn pop(&mut self) -> Step<State> {
+        self.sure()?;
         let Some(frame) = self.stack.pop() else { return Err(Halt::Damaged(self.cursor.pos, "a value")) };
         match frame.finish() {
             Some(value) => self.put(value),

@@ -56,13 +56,20 @@ impl Tolerant<'_> {
     }
 
     /// Takes note of a quote that was taken for text.
-    pub(super) fn count_inner(&mut self, inner: &mut InnerQuotes, at: usize, after: usize, run: usize) {
+    pub(super) fn count_inner(
+        &mut self,
+        mut inner: InnerQuotes,
+        at: usize,
+        after: usize,
+        run: usize,
+    ) -> InnerQuotes {
         inner.count += 1;
         let next = self.trivia_end(after);
         let before_colon = self.cursor.byte_at(next) == Some(b':');
         let before_key = self.top_is_object() && self.looks_like_key(at);
         inner.at_member |= before_colon || before_key;
         inner.after_colon |= self.cursor.slice(run, at).trim_end().ends_with(':');
+        inner
     }
 
     /// Whether quotes that were taken for text make it doubtful that the string ends where it does: one that borders on
@@ -93,8 +100,11 @@ impl Tolerant<'_> {
         let next = self.trivia_end(after);
         let Some(byte) = self.cursor.byte_at(next) else { return true };
         match byte {
-            b'}' => self.closes_here(next),
-            b']' => self.has_open(b']') && self.closes_here(next) || self.cursor.len() == next + 1,
+            b'}' => self.closes_here(after, next),
+            b']' => {
+                self.has_open(b']') && self.closes_here(after, next)
+                    || self.cursor.byte_at(next + 1).is_none()
+            }
             b')' => self.has_open(b')'),
             b',' => self.comma_before_key(next),
             b'+' => self.joins(next),
@@ -127,9 +137,9 @@ impl Tolerant<'_> {
         let next = self.trivia_end(after);
         let Some(byte) = self.cursor.byte_at(next) else { return true };
         match byte {
-            b']' => self.closes_here(next),
+            b']' => self.closes_here(after, next),
             b')' => self.has_open(b')'),
-            b'}' => self.has_open(b'}') && self.closes_here(next),
+            b'}' => self.has_open(b'}') && self.closes_here(after, next),
             b',' => self.comma_before_item(next),
             b'+' => self.joins(next),
             b':' => self.is_first_item() && self.colon_before_value(next),
@@ -163,8 +173,12 @@ impl Tolerant<'_> {
         at + len
     }
 
-    /// Whether the closing bracket at `at` closes something here, rather than being part of the text.
-    fn closes_here(&mut self, at: usize) -> bool {
+    /// Whether the closing bracket at `at`, behind a quote that ends at `after`, closes something here, rather than
+    /// being part of the text.
+    fn closes_here(&mut self, after: usize, at: usize) -> bool {
+        if self.completes_strict_json(after, at) {
+            return true;
+        }
         let next = self.trivia_end(at + 1);
         match self.cursor.byte_at(next) {
             None | Some(b'}' | b']' | b')' | b',' | b'`' | b';' | b'{' | b'[') => return true,
@@ -192,18 +206,19 @@ impl Tolerant<'_> {
         while let Some(byte) = self.cursor.byte_at(at) {
             match byte {
                 b'\n' | b'{' => return (at, false),
-                b'"' if self
-                    .cursor
-                    .slice(at + 1, self.cursor.len().min(at + 3))
-                    .trim_start()
-                    .starts_with('}') =>
-                {
-                    return (at, true);
-                }
+                b'"' if self.brace_within_two(at + 1) => return (at, true),
                 _ => at += 1,
             }
         }
         (at, false)
+    }
+
+    fn brace_within_two(&self, from: usize) -> bool {
+        let to = self.cursor.len().min(from + 2);
+        if to < from + 2 {
+            self.cursor.meet_end();
+        }
+        self.cursor.slice(from, to).trim_start().starts_with('}')
     }
 
     /// Where this string ended if its closing quote was forgotten: before a comma that a quoted key (or, in an array,

@@ -4,14 +4,19 @@
 //! wrong value costs more than a refusal. Looking ahead never goes further than to the next quote, comma or word, so
 //! that the work stays within a small multiple of the text.
 //!
+//! A parse may be [open](growing): the text is still coming. Then a step that has looked at its end is undone and waits,
+//! so that what was read stays read whatever follows.
+//!
 //! - `trivia`: blanks and comments, and what a key or value can start with;
 //! - `quoted` and `ends`: strings, and which quote ends one;
 //! - `bare`: what stands without quotes: keys, literals, numbers, words;
-//! - `closers`: brackets, matched and not.
+//! - `closers`: brackets, matched and not;
+//! - `growing`: texts that come in pieces.
 
 mod bare;
 mod closers;
 mod ends;
+mod growing;
 mod quoted;
 mod trivia;
 
@@ -48,16 +53,25 @@ enum Halt {
     NotAllowed(RepairKind, usize),
     Damaged(usize, &'static str),
     TooDeep(usize),
+    /// The text that is still to come decides.
+    More,
 }
 
 type Step<T> = Result<T, Halt>;
 
 /// What comes next.
+#[derive(Clone)]
 enum State {
     /// A key or an item, or the closing bracket.
     Member,
+    /// The colon after the key at this offset.
+    Colon(usize),
     /// The value after a colon.
     Value,
+    /// The rest of a string value.
+    Text,
+    /// What may be joined to a string value.
+    Join,
     /// A comma or the closing bracket.
     After,
     Done(Value),
@@ -70,6 +84,8 @@ pub(crate) struct Tolerant<'a> {
     /// JSON and not prose with a bracket in it.
     pub(crate) committed: bool,
     stack: Vec<Frame>,
+    /// The string value that is being read.
+    string: quoted::OpenString,
     options: Options,
     /// A comma that no member has followed yet.
     comma: Option<usize>,
@@ -78,6 +94,8 @@ pub(crate) struct Tolerant<'a> {
     closing_quote: ends::ClosingQuote,
     /// Bytes that may still be looked at ahead. Only a text made to exhaust it does; then fewer repairs are found.
     lookahead: usize,
+    /// Set while the text is still coming.
+    growing: Option<Box<growing::Growing>>,
 }
 
 /// What the parser may do.
@@ -100,10 +118,12 @@ impl<'a> Tolerant<'a> {
             log,
             committed: false,
             stack: Vec::new(),
+            string: quoted::OpenString::default(),
             options,
             comma: None,
             colonless: false,
             closing_quote: ends::ClosingQuote::default(),
+            growing: None,
         }
     }
 
@@ -111,16 +131,23 @@ impl<'a> Tolerant<'a> {
     pub(crate) fn run(&mut self) -> End {
         let mut state = State::Value;
         loop {
-            let step = match state {
-                State::Member => self.member(),
-                State::Value => self.value(),
-                State::After => self.after(),
-                State::Done(value) => return End::Value(value),
-            };
-            match step {
+            match self.step(state) {
+                Ok(State::Done(value)) => return End::Value(value),
                 Ok(next) => state = next,
                 Err(halt) => return self.halt(halt),
             }
+        }
+    }
+
+    fn step(&mut self, state: State) -> Step<State> {
+        match state {
+            State::Member => self.member(),
+            State::Colon(key) => self.colon(key),
+            State::Value => self.value(),
+            State::Text => self.text(),
+            State::Join => self.join(),
+            State::After => self.after(),
+            State::Done(_) => Ok(state),
         }
     }
 
@@ -154,10 +181,15 @@ impl<'a> Tolerant<'a> {
             return self.double_brace();
         }
         let key = if self.quote_at(at).is_some() { self.quoted_key()? } else { self.bare_key()? };
-        if key.trim_start().starts_with(',') {
+        if key.trim_start().starts_with(',') && !self.is_strict() {
             self.guess(RepairKind::DoubtfulQuote, at)?;
         }
-        self.set_key(key);
+        self.set_key(key)?;
+        Ok(State::Colon(at))
+    }
+
+    /// The colon after the key at `at`.
+    fn colon(&mut self, at: usize) -> Step<State> {
         self.skip_trivia();
         let Some(byte) = self.cursor.peek() else { return Err(Halt::Cut(CutState::AfterKey, None)) };
         match byte {
@@ -187,6 +219,7 @@ impl<'a> Tolerant<'a> {
             b'{' => self.open(Frame::object()),
             b'[' => self.open(Frame::Array(Vec::new())),
             b'(' => {
+                self.only_complete(at)?;
                 self.note(RepairKind::Tuple, at);
                 self.open(Frame::Tuple { items: Vec::new(), comma: false })
             }
@@ -194,11 +227,7 @@ impl<'a> Tolerant<'a> {
                 self.guess(RepairKind::MissingValue, at)?;
                 self.put(Value::Null)
             }
-            _ if self.quote_at(at).is_some() => {
-                let text = self.quoted_value()?;
-                self.committed = true;
-                self.put(Value::String(text))
-            }
+            _ if self.quote_at(at).is_some() => self.quoted_value(),
             _ => {
                 let value = self.bare_value()?;
                 self.put(value)
@@ -249,6 +278,7 @@ impl<'a> Tolerant<'a> {
 
     /// `["key": value]`: the string that was taken for an item is a key.
     fn brace_item(&mut self, at: usize) -> Step<State> {
+        self.only_complete(at)?;
         let key = match self.stack.last_mut() {
             Some(Frame::Array(items)) => match items.pop() {
                 Some(Value::String(key)) => key,
@@ -265,6 +295,7 @@ impl<'a> Tolerant<'a> {
     /// `{{ "a": 1 }}`: the outer brace stands for nothing.
     fn double_brace(&mut self) -> Step<State> {
         let at = self.cursor.pos;
+        self.only_complete(at)?;
         match self.stack.last_mut() {
             Some(top @ Frame::Object { .. }) if top.is_empty() => *top = Frame::Ghost(None),
             _ => return Err(Halt::Damaged(at, "a key")),
@@ -283,6 +314,8 @@ impl<'a> Tolerant<'a> {
         if self.stack.len() >= self.options.max_depth {
             return Err(Halt::TooDeep(at));
         }
+        self.sure()?;
+        self.watch_open(&frame);
         if !self.stack.is_empty() {
             self.committed = true;
         }
@@ -292,6 +325,8 @@ impl<'a> Tolerant<'a> {
     }
 
     fn put(&mut self, value: Value) -> Step<State> {
+        self.sure()?;
+        let value = self.watch_put(value);
         let Some(top) = self.stack.last_mut() else { return Ok(State::Done(value)) };
         if let Some(key) = top.put(value) {
             let path = || {
@@ -308,10 +343,12 @@ impl<'a> Tolerant<'a> {
         matches!(self.stack.as_slice(), [.., Frame::Array(_), Frame::Object { .. }])
     }
 
-    fn set_key(&mut self, name: String) {
+    fn set_key(&mut self, name: String) -> Step<()> {
+        self.sure()?;
         if let Some(Frame::Object { key, .. } | Frame::Bare { key, .. }) = self.stack.last_mut() {
             *key = Some(name);
         }
+        Ok(())
     }
 
     fn top_is_object(&self) -> bool {
@@ -323,6 +360,7 @@ impl<'a> Tolerant<'a> {
     }
 
     fn note(&mut self, kind: RepairKind, offset: usize) {
+        self.watch_repair();
         let stack = &self.stack;
         self.log.note(kind, offset, || pointer(stack.iter().filter_map(Frame::segment)));
     }
@@ -339,6 +377,8 @@ impl<'a> Tolerant<'a> {
     fn halt(&mut self, halt: Halt) -> End {
         match halt {
             Halt::Cut(state, leaf) => self.cut(state, leaf),
+            // Only an open parse waits, and it asks nobody here.
+            Halt::More => self.cut(CutState::Container, None),
             Halt::NotAllowed(kind, offset) => {
                 End::NotAllowed(Repair { kind, risk: Risk::Guess, offset, pointer: self.pointer() })
             }

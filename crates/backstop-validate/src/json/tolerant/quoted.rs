@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::ends::{InnerQuotes, Verdict};
-use super::{Halt, Step, Tolerant};
+use super::{Halt, State, Step, Tolerant};
+use crate::json::cursor::Cursor;
 use crate::json::error::CutState;
 use crate::json::escape::{self, Escape};
 use crate::json::repair::RepairKind;
@@ -14,6 +15,56 @@ pub(super) struct Quote {
     open: char,
     /// Bytes of the quote.
     pub(super) len: usize,
+}
+
+/// The quotes that open a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quotes {
+    quote: Quote,
+    repeats: usize,
+}
+
+/// A string that is being read.
+#[derive(Debug)]
+pub(super) struct OpenString {
+    quotes: Quotes,
+    /// Its text up to the plain run.
+    pub(super) out: String,
+    /// Where the plain run under the cursor began.
+    run: usize,
+    raw_control: bool,
+    inner: InnerQuotes,
+}
+
+impl Default for OpenString {
+    fn default() -> Self {
+        Self {
+            quotes: Quotes { quote: Quote { open: '"', len: 1 }, repeats: 1 },
+            out: String::new(),
+            run: 0,
+            raw_control: false,
+            inner: InnerQuotes::default(),
+        }
+    }
+}
+
+impl OpenString {
+    /// Begins behind the quotes; text that is there already is kept.
+    fn begin(&mut self, quotes: Quotes, at: usize) {
+        (self.quotes, self.run) = (quotes, at);
+        (self.raw_control, self.inner) = (false, InnerQuotes::default());
+    }
+
+    /// Adds the plain run up to `to`.
+    fn take_run(&mut self, cursor: &Cursor<'_>, to: usize) {
+        self.out.push_str(cursor.slice(self.run, to));
+        self.run = to;
+    }
+
+    /// The text so far, in two parts, with the cursor inside the string.
+    pub(super) fn so_far<'s>(&'s self, cursor: &Cursor<'s>) -> (&'s str, &'s str) {
+        (&self.out, cursor.slice(self.run, cursor.pos))
+    }
 }
 
 /// Whether a string is a key or a value; a quote ends them under different conditions.
@@ -66,36 +117,59 @@ impl Tolerant<'_> {
         closes.then_some(c.len_utf8())
     }
 
-    pub(super) fn quoted_key(&mut self) -> Step<String> {
-        self.quoted(Role::Key)
+    /// A string value: its opening quote, [its text](Self::text), and [what is joined](Self::join) to it.
+    pub(super) fn quoted_value(&mut self) -> Step<State> {
+        self.string.out.clear();
+        self.open_string()
     }
 
-    /// A string value, and the strings joined to it with `+`.
-    pub(super) fn quoted_value(&mut self) -> Step<String> {
-        let mut text = self.quoted(Role::Value)?;
-        loop {
-            let plus = self.trivia_end(self.cursor.pos);
-            if self.cursor.byte_at(plus) != Some(b'+') {
-                return Ok(text);
-            }
-            let next = self.trivia_end(plus + 1);
-            if self.quote_at(next).is_none() {
-                return Ok(text);
-            }
-            self.note(RepairKind::JoinedStrings, plus);
-            self.cursor.advance_to(next);
-            match self.quoted(Role::Value) {
-                Ok(more) => text.push_str(&more),
-                Err(Halt::Cut(state, Some(Value::String(more)))) => {
-                    return Err(Halt::Cut(state, Some(Value::String(text + &more))));
-                }
-                Err(halt) => return Err(halt),
+    fn open_string(&mut self) -> Step<State> {
+        match self.opening(Role::Value)? {
+            None => Ok(State::Join),
+            Some(quotes) => {
+                self.sure()?;
+                self.string.begin(quotes, self.cursor.pos);
+                Ok(State::Text)
             }
         }
     }
 
-    /// Reads the string whose opening quote is under the cursor.
-    fn quoted(&mut self, role: Role) -> Step<String> {
+    pub(super) fn text(&mut self) -> Step<State> {
+        let mut string = std::mem::take(&mut self.string);
+        let read = self.string_body(&mut string, Role::Value);
+        self.string = string;
+        read.map(|()| State::Join)
+    }
+
+    /// The strings joined to a value with `+`.
+    pub(super) fn join(&mut self) -> Step<State> {
+        let plus = self.trivia_end(self.cursor.pos);
+        if self.cursor.byte_at(plus) == Some(b'+') {
+            let next = self.trivia_end(plus + 1);
+            if self.quote_at(next).is_some() {
+                self.note(RepairKind::JoinedStrings, plus);
+                self.cursor.advance_to(next);
+                return self.open_string();
+            }
+        }
+        self.sure()?;
+        self.committed = true;
+        let text = std::mem::take(&mut self.string.out);
+        self.put(Value::String(text))
+    }
+
+    /// Reads the key whose opening quote is under the cursor.
+    pub(super) fn quoted_key(&mut self) -> Step<String> {
+        let mut string = OpenString::default();
+        if let Some(quotes) = self.opening(Role::Key)? {
+            string.begin(quotes, self.cursor.pos);
+            self.string_body(&mut string, Role::Key)?;
+        }
+        Ok(string.out)
+    }
+
+    /// Reads the quotes that open a string. `None` if the string is empty, and over.
+    fn opening(&mut self, role: Role) -> Step<Option<Quotes>> {
         let at = self.cursor.pos;
         let Some(quote) = self.quote_at(at) else { return Err(Halt::Damaged(at, "a quote")) };
         if quote.open != '"' {
@@ -104,13 +178,13 @@ impl Tolerant<'_> {
         let repeats = self.repeated_quotes(quote, role);
         if repeats == 0 {
             self.cursor.advance(quote.len * 2);
-            return Ok(String::new());
+            return Ok(None);
         }
         if repeats > 1 {
             self.note(RepairKind::RepeatedQuotes, at);
         }
         self.cursor.advance(quote.len * repeats);
-        self.string_body(quote, repeats, role)
+        Ok(Some(Quotes { quote, repeats }))
     }
 
     /// How many quotes open the string: one, two (`""key""`), three (`"""text"""`), or none if it is empty.
@@ -151,58 +225,61 @@ impl Tolerant<'_> {
         false
     }
 
-    fn string_body(&mut self, quote: Quote, repeats: usize, role: Role) -> Step<String> {
-        let mut out = String::new();
-        let mut run = self.cursor.pos;
-        let mut raw_control = false;
-        let mut inner = InnerQuotes::default();
+    /// Reads the rest of a string. When the text is still coming, each round of the loop is either undone or final.
+    fn string_body(&mut self, string: &mut OpenString, role: Role) -> Step<()> {
+        let Quotes { quote, repeats } = string.quotes;
         loop {
             let to = self.run_end(quote);
             self.cursor.advance_to(to);
-            let Some(byte) = self.cursor.peek() else {
-                out.push_str(self.cursor.slice(run, to));
-                return Err(cut_string(role, out));
-            };
+            self.keep_place(role == Role::Value);
+            let Some(byte) = self.cursor.peek() else { return self.cut_string(string, role) };
             if byte == b'\\' {
-                out.push_str(self.cursor.slice(run, to));
-                self.escape(quote, role, &mut out)?;
-                run = self.cursor.pos;
+                self.escape(string, role)?;
                 continue;
             }
             let Some(len) = self.closes(quote, to) else {
-                if byte < 0x20 && !raw_control {
-                    raw_control = true;
+                self.sure()?;
+                if byte < 0x20 && !string.raw_control {
+                    string.raw_control = true;
                     self.note(RepairKind::RawControl, to);
                 }
                 self.cursor.advance(1);
                 continue;
             };
             if repeats > 1 && !self.repeats_at(quote, to, repeats) {
+                self.sure()?;
                 self.cursor.advance(len);
                 continue;
             }
-            let verdict =
-                if repeats == 3 { Verdict::End } else { self.verdict(quote, to, len * repeats, role, run) };
+            let verdict = if repeats == 3 {
+                Verdict::End
+            } else {
+                self.verdict(quote, to, len * repeats, role, string.run)
+            };
             match verdict {
                 Verdict::End => {
-                    out.push_str(self.cursor.slice(run, to));
-                    if role == Role::Value && self.doubts(inner) {
+                    self.sure()?;
+                    if role == Role::Value && self.doubts(string.inner) {
                         self.guess(RepairKind::DoubtfulQuote, to)?;
                     }
+                    string.take_run(&self.cursor, to);
                     self.cursor.advance(len * repeats);
-                    return Ok(out);
+                    return Ok(());
                 }
                 Verdict::Inner => {
                     self.note(RepairKind::InnerQuote, to);
-                    self.count_inner(&mut inner, to, to + len * repeats, run);
+                    let inner = self.count_inner(string.inner, to, to + len * repeats, string.run);
+                    self.sure()?;
+                    string.inner = inner;
                     self.cursor.advance(len);
                 }
                 // The string ended at `end`, before this quote, without one of its own.
                 Verdict::Missing { end } => {
+                    self.sure()?;
                     self.note(RepairKind::MissingQuote, end);
-                    out.push_str(self.cursor.slice(run, end));
+                    string.take_run(&self.cursor, end);
                     self.cursor.pos = end;
-                    return Ok(out);
+                    return Ok(());
                 }
             }
         }
@@ -233,46 +310,42 @@ impl Tolerant<'_> {
     }
 
     /// Reads the escape under the cursor.
-    fn escape(&mut self, quote: Quote, role: Role, out: &mut String) -> Step<()> {
+    fn escape(&mut self, string: &mut OpenString, role: Role) -> Step<()> {
         let at = self.cursor.pos;
-        match escape::read(&self.cursor, at) {
-            Escape::Char(c, len) => {
-                out.push(c);
-                self.cursor.advance(len);
-            }
+        let (c, len) = match escape::read(&self.cursor, at) {
+            Escape::Char(c, len) => (c, len),
             Escape::LoneSurrogate(len) => {
                 self.note(RepairKind::LoneSurrogate, at);
-                out.push(char::REPLACEMENT_CHARACTER);
-                self.cursor.advance(len);
+                (char::REPLACEMENT_CHARACTER, len)
             }
             Escape::Unknown => {
                 self.note(RepairKind::InvalidEscape, at);
                 // `\'` is an escape everywhere but in JSON; any other backslash may be part of a path or a formula.
-                let quotes =
-                    self.closes(quote, at + 1).is_some() || self.cursor.byte_at(at + 1) == Some(b'\'');
-                if quotes {
-                    self.cursor.advance(1);
-                    let c = self.cursor.char_at(at + 1).unwrap_or('\'');
-                    out.push(c);
-                    self.cursor.advance(c.len_utf8());
-                } else {
-                    out.push('\\');
-                    self.cursor.advance(1);
-                }
+                let quotes = self.closes(string.quotes.quote, at + 1).is_some()
+                    || self.cursor.byte_at(at + 1) == Some(b'\'');
+                let escaped = self.cursor.char_at(at + 1).filter(|_| quotes);
+                escaped.map_or(('\\', 1), |c| (c, 1 + c.len_utf8()))
             }
-            Escape::Cut => {
-                let end = self.cursor.len();
-                self.cursor.advance_to(end);
-                return Err(cut_string(role, std::mem::take(out)));
-            }
-        }
+            Escape::Cut => return self.cut_string(string, role),
+        };
+        self.sure()?;
+        string.take_run(&self.cursor, at);
+        string.out.push(c);
+        self.cursor.advance(len);
+        string.run = self.cursor.pos;
         Ok(())
     }
-}
 
-fn cut_string(role: Role, text: String) -> Halt {
-    match role {
-        Role::Key => Halt::Cut(CutState::Key, None),
-        Role::Value => Halt::Cut(CutState::String, Some(Value::String(text))),
+    /// The text ends inside a string.
+    fn cut_string(&mut self, string: &mut OpenString, role: Role) -> Step<()> {
+        self.sure()?;
+        string.take_run(&self.cursor, self.cursor.pos);
+        string.run = self.cursor.len();
+        self.cursor.advance_to(string.run);
+        let leaf = |text: &mut String| Value::String(std::mem::take(text));
+        Err(match role {
+            Role::Key => Halt::Cut(CutState::Key, None),
+            Role::Value => Halt::Cut(CutState::String, self.options.guess.then(|| leaf(&mut string.out))),
+        })
     }
 }

@@ -87,7 +87,13 @@ impl Tolerant<'_> {
 
     pub(super) fn line_end(&self, at: usize) -> usize {
         let rest = self.cursor.text().as_bytes().get(at..).unwrap_or_default();
-        memchr::memchr(b'\n', rest).map_or(self.cursor.len(), |found| at + found)
+        match memchr::memchr(b'\n', rest) {
+            Some(found) => at + found,
+            None => {
+                self.cursor.meet_end();
+                self.cursor.len()
+            }
+        }
     }
 
     pub(super) fn has_line_break(&self, from: usize, to: usize) -> bool {
@@ -132,7 +138,8 @@ impl Tolerant<'_> {
     pub(super) fn literal_at(&self, at: usize) -> Option<(Value, usize)> {
         let rest = self.cursor.text().get(at..)?;
         let len = rest.bytes().take(10).take_while(u8::is_ascii_alphabetic).count();
-        let ends = !rest.as_bytes().get(len).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        let next = self.cursor.byte_at(at + len);
+        let ends = !next.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_');
         let value = literal(rest.get(..len)?)?;
         ends.then_some((value, len))
     }
@@ -202,7 +209,13 @@ impl Tolerant<'_> {
     /// The end of the bare word at `at`.
     pub(super) fn word_end(&self, at: usize) -> usize {
         let rest = self.cursor.text().get(at..).unwrap_or_default();
-        rest.char_indices().find(|&(_, c)| !is_word_char(c)).map_or(self.cursor.len(), |(i, _)| at + i)
+        match rest.char_indices().find(|&(_, c)| !is_word_char(c)) {
+            Some((i, _)) => at + i,
+            None => {
+                self.cursor.meet_end();
+                self.cursor.len()
+            }
+        }
     }
 }
 

@@ -1,0 +1,41 @@
+//! JSON that is still being written: what can be said of it already, piece by piece.
+//!
+//! ```
+//! use backstop_validate::partial::PartialParser;
+//!
+//! let mut parser = PartialParser::new();
+//! parser.push("Sure: {\"name\": \"Ada Love");
+//! let name = parser.value().pointer("/name").unwrap();
+//! assert_eq!((name.as_str(), name.is_finished()), (Some("Ada Love"), false));
+//! let changes = parser.push("lace\", \"born\": 18");
+//! assert_eq!(changes.pointers, ["/name"]);
+//! assert!(parser.value().pointer("/name").unwrap().is_finished());
+//! assert!(parser.value().pointer("/born").is_none(), "18 may become 1815");
+//! ```
+//!
+//! - A leaf that is finished never changes. A string that is growing is shown as far as it has come; numbers, literals,
+//!   keys and keys without value are shown once they are complete. Nothing is filled in.
+//! - What it reads is what the [extraction](crate::json::Extractor) reads from the whole text, because it is the same
+//!   parser: fences, prose and reasoning around the value, comments, trailing commas and other quotes are no obstacle.
+//!   Where the text that is still to come decides how to read something, that is not shown before. Documents that
+//!   were escaped as a whole, tuples and objects without braces are not shown at all, nor is anything behind a place
+//!   that cannot be read without a guess.
+//! - The whole text may still belie what was shown in three ways: another document follows, all so far turns out to have
+//!   been reasoning (`</think>`), or a key is given twice. Then [`Changes::cleared`] says that what was shown is void.
+//!
+//! Each byte is looked at a bounded number of times, however small the pieces. Nothing recurses; memory is the text and
+//! its values, within [`Limits`](crate::json::Limits).
+//!
+//! - `value`: what is shown; `tree`: how it grows;
+//! - `finder`: where a document begins, in prose, fences and reasoning;
+//! - `parser`: the two together.
+
+mod finder;
+mod parser;
+mod tree;
+mod value;
+
+pub use parser::{Changes, PartialParser};
+pub use value::PartialValue;
+
+pub(crate) use tree::Tree;

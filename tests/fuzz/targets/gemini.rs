@@ -1,0 +1,6 @@
+#![no_main]
+//! Answers, errors and streams of `generateContent`; see `backstop_http::testing`.
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| backstop_gemini::fuzzing::decode(data));
