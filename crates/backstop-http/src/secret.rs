@@ -10,6 +10,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// Keys shorter than this are not looked for in texts: `test` would be taken out of every other word.
 const SHORTEST_SCRUBBED: usize = 8;
+/// Quotes of a shell or a text editor that were copied with a key.
+const QUOTES: &[char] = &['"', '\'', '`', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
 const REDACTED: &str = "[redacted]";
 
 /// An API key. `Debug` shows nothing of it, and its memory is wiped on drop.
@@ -26,7 +28,8 @@ const REDACTED: &str = "[redacted]";
 pub struct ApiKey(SecretString);
 
 impl ApiKey {
-    /// Takes a key that can be sent in a header: visible ASCII, without a space at either end.
+    /// Takes a key that can be sent in a header: visible ASCII, without a space or a quote at either end, and without
+    /// the `Bearer ` that goes before it.
     ///
     /// # Errors
     /// Says what is wrong without printing the key.
@@ -126,6 +129,12 @@ fn fault(key: &str) -> Option<&'static str> {
         () if key.is_empty() => Some("is empty"),
         () if key.contains(['\n', '\r']) => Some("contains a line break; check how it was copied"),
         () if key.trim() != key => Some("begins or ends with a space; check how it was copied"),
+        () if key.starts_with(QUOTES) || key.ends_with(QUOTES) => {
+            Some("begins or ends with a quote; pass what stands between the quotes")
+        }
+        () if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) => {
+            Some("begins with `Bearer `, which is added where it belongs; pass the key alone")
+        }
         () if !key.bytes().all(|b| (0x20..0x7f).contains(&b)) => {
             Some("contains a character that is not ASCII text; check how it was copied")
         }
@@ -149,6 +158,11 @@ mod tests {
             ("sk-hush ", "space"),
             ("sk-hush\u{e9}", "not ASCII"),
             ("sk-\0hush", "not ASCII"),
+            ("\"sk-hush\"", "quote"),
+            ("'sk-hush", "quote"),
+            ("\u{201c}sk-hush\u{201d}", "quote"),
+            ("Bearer sk-hush", "Bearer"),
+            ("bearer sk-hush", "Bearer"),
         ];
         for (key, why) in table {
             let error = ApiKey::new(*key).unwrap_err();
