@@ -153,10 +153,33 @@ async fn a_document_by_address_is_sent_or_unsupported() {
 async fn extra_headers_and_fields_are_sent() {
     every(async |bench| {
         let (name, value) = (bench.adapter.vendor.extra)();
-        let request = Request::new("x").extra_header("X-Trace", "trace-1").extra_body(name, value.clone());
+        let provider = bench.provider.name();
+        let request = Request::new("x")
+            .extra_header("X-Trace", "trace-1")
+            .extra_body(provider, name, value.clone())
+            .extra_body("another", "not_for", "this one")
+            .for_target(provider, bench.adapter.model);
         bench.answers(Reply::text("blue")).complete(&request).await.unwrap();
         let received = bench.received();
         assert_eq!((received.header("x-trace"), &received.json()[name]), (Some("trace-1"), &value));
+        assert!(received.json().get("not_for").is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_number_that_no_vendor_takes_is_the_callers_fault() {
+    every(async |bench| {
+        let plain = Request::new("x");
+        for (request, param) in [
+            (plain.clone().temperature(f64::NAN), "temperature"),
+            (plain.clone().top_p(f64::INFINITY), "top_p"),
+            (plain.max_tokens(0), "max_tokens"),
+        ] {
+            let error = bench.answers(Reply::text("blue")).complete(&request).await.unwrap_err();
+            assert_eq!((error.kind(), error.param()), (FailureKind::InvalidRequest, Some(param)));
+        }
+        assert!(bench.server.requests().is_empty());
     })
     .await;
 }

@@ -35,10 +35,17 @@ async fn a_question_is_answered_with_counts_and_the_servers_own_name_of_the_mode
     }
 }
 
+/// An answer that only the limit ends.
+fn endless(max_tokens: u32) -> Request {
+    let mut request = Request::new("Hello").max_tokens(max_tokens);
+    request.body_mut().extra_body.insert("ignore_eos".to_owned(), true.into());
+    request
+}
+
 #[tokio::test]
 async fn an_answer_that_the_limit_cuts_is_truncated() {
     let Some(server) = RealServer::ready(CONTEXT) else { return };
-    let request = Request::new("Hello").max_tokens(3).extra_body("ignore_eos", true);
+    let request = endless(3);
     let response = openai(&server).complete(&Attempt::new("m", &request)).await.unwrap();
     assert_eq!((response.finish.kind, response.usage.unwrap().output_tokens), (FinishKind::Length, 3));
 }
@@ -91,7 +98,7 @@ async fn a_prompt_that_is_too_long_is_context_too_long() {
 #[tokio::test]
 async fn a_stream_has_pieces_counts_and_an_end() {
     let Some(server) = RealServer::ready(CONTEXT) else { return };
-    let request = Request::new("Hello").max_tokens(12).extra_body("ignore_eos", true);
+    let request = endless(12);
     for adapter in adapters(&server, KEY) {
         let stream = adapter.stream(&Attempt::new("m", &request)).await.unwrap();
         let chunks: Vec<Chunk> = stream.map(Result::unwrap).collect().await;
@@ -108,7 +115,7 @@ async fn a_stream_has_pieces_counts_and_an_end() {
 async fn a_caller_that_goes_away_stops_the_server() {
     let Some(server) = RealServer::ready(8_192) else { return };
     // Half a minute of work, if nobody stops it.
-    let request = Request::new("Hello").max_tokens(7_000).extra_body("ignore_eos", true);
+    let request = endless(7_000);
     for adapter in adapters(&server, KEY) {
         let mut stream = adapter.stream(&Attempt::new("m", &request)).await.unwrap();
         while !matches!(stream.next().await.unwrap().unwrap(), Chunk::Text(_)) {}

@@ -58,7 +58,8 @@ impl Provider for Anthropic {
         let opened = self.0.http.open(self.post(attempt, body, betas)?, &attempt.progress).await?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
-            return Ok(streaming::chunks(opened, self.reader(id, progress, &format)));
+            let chunks = streaming::chunks(opened, self.reader(id, progress, &format));
+            return Ok(chunk::noted(chunks, notes));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;

@@ -11,7 +11,7 @@ mod sampling;
 mod tools;
 
 use backstop_core::{Attempt, FailureKind, ProviderError, Request};
-use backstop_http::Fields;
+use backstop_http::{CacheControl, Fields, check_numbers};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub(crate) use format::Format;
@@ -20,7 +20,7 @@ use crate::{
     models::ModelTraits,
     options::{AnthropicOptions, Thinking},
 };
-use cache::{CacheControl, Marks};
+use cache::Marks;
 use messages::{System, Turn};
 use sampling::Sampled;
 use tools::{Choice, WireTool};
@@ -56,6 +56,7 @@ pub(crate) fn render(
     traits: &ModelTraits,
     streaming: bool,
 ) -> Result<Rendered, ProviderError> {
+    check_numbers(attempt)?;
     let mut options: AnthropicOptions = attempt
         .request
         .options_of()

@@ -1,5 +1,7 @@
 //! What a streaming adapter yields.
 
+use std::borrow::Cow;
+
 use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
@@ -55,6 +57,8 @@ pub enum Chunk {
     },
     /// Token counts so far; a later one replaces it.
     Usage(Usage),
+    /// A line for [`Response::notes`](crate::Response::notes): what of the request could not be honoured, say.
+    Note(Cow<'static, str>),
     /// The model is done. A stream that ends without it was cut.
     End(FinishReason),
 }
@@ -64,6 +68,16 @@ pub enum Chunk {
 pub fn whole(response: Response) -> ChunkStream {
     let chunks: Vec<_> = Chunk::all_of(response).map(Ok).collect();
     stream::iter(chunks).boxed()
+}
+
+/// A stream with what is to be noted about it, which comes first.
+#[must_use]
+pub fn noted<N>(chunks: ChunkStream, notes: impl IntoIterator<Item = N>) -> ChunkStream
+where
+    N: Into<Cow<'static, str>>,
+{
+    let notes: Vec<_> = notes.into_iter().map(|note| Ok(Chunk::Note(note.into()))).collect();
+    if notes.is_empty() { chunks } else { stream::iter(notes).chain(chunks).boxed() }
 }
 
 impl Chunk {
@@ -77,13 +91,14 @@ impl Chunk {
     /// assert_eq!(chunks[2], Chunk::End(FinishKind::Stop.into()));
     /// ```
     pub fn all_of(response: Response) -> impl Iterator<Item = Self> {
-        let Response { text, tool_calls, finish, usage, model, request_id, refusal, .. } = response;
+        let Response { text, tool_calls, finish, usage, model, request_id, refusal, notes, .. } = response;
         let calls = tool_calls.into_iter().enumerate().flat_map(|(index, call)| {
             let signature = call.signature.map(|signature| Self::ToolSignature { index, signature });
             let (id, name) = (Some(call.id), Some(call.name));
             std::iter::once(Self::ToolCall { index, id, name, arguments: call.arguments }).chain(signature)
         });
         std::iter::once(Self::Meta { model, request_id })
+            .chain(notes.into_iter().map(Self::Note))
             .chain(refusal.map(Self::Refusal))
             .chain((!text.is_empty()).then_some(Self::Text(text)))
             .chain(calls)
@@ -101,7 +116,8 @@ mod tests {
     fn nothing_of_an_answer_is_lost_in_its_chunks() {
         let calls = [ToolCall::new("1", "f", "{}").with_signature("sealed"), ToolCall::new("2", "g", "[]")];
         let response = calls.into_iter().fold(Response::new("text"), Response::with_tool_call);
-        let response = response.with_refusal("no").with_usage(Usage::new(1, 2)).with_model("m");
+        let response =
+            response.with_refusal("no").with_usage(Usage::new(1, 2)).with_model("m").with_note("n");
         let call = |index, id: &str, name: &str, arguments: &str| Chunk::ToolCall {
             index,
             id: Some(id.into()),
@@ -111,6 +127,7 @@ mod tests {
         let finish = response.finish.clone();
         let expected = [
             Chunk::Meta { model: Some("m".into()), request_id: None },
+            Chunk::Note("n".into()),
             Chunk::Refusal("no".into()),
             Chunk::Text("text".into()),
             call(0, "1", "f", "{}"),

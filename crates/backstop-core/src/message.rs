@@ -19,7 +19,8 @@ pub enum Role {
     Assistant,
 }
 
-/// How long a vendor may keep the prompt up to a mark in its cache. Vendors without explicit caching ignore it.
+/// How long a vendor may keep the prompt up to a mark in its cache. Each adapter says it in its vendor's form, or notes
+/// that it could not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -70,9 +70,13 @@ pub struct RequestBody {
     /// HTTP headers added to every request. May hold secrets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extra_headers: BTreeMap<String, String>,
-    /// Fields added to the vendor's JSON body, over those that the adapter writes.
+    /// Fields added to the vendor's JSON body, over those that the adapter writes. Every target gets what stands here;
+    /// [`Request::extra_body`] is for one provider.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra_body: Map<String, Value>,
+    /// The same by the provider that they are for, until the request is one for a target.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) extra_by_provider: BTreeMap<String, Map<String, Value>>,
     /// Typed options by provider name, set with [`Request::options`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub provider_options: BTreeMap<Cow<'static, str>, Value>,
@@ -104,6 +108,7 @@ impl Default for RequestBody {
             metadata: BTreeMap::new(),
             extra_headers: BTreeMap::new(),
             extra_body: Map::new(),
+            extra_by_provider: BTreeMap::new(),
             provider_options: BTreeMap::new(),
             keep_raw: false,
             allow_empty: false,
@@ -123,6 +128,7 @@ impl fmt::Debug for RequestBody {
             .field("temperature", &self.temperature)
             .field("extra_headers", &self.extra_headers.keys().collect::<Vec<_>>())
             .field("extra_body", &self.extra_body.keys().collect::<Vec<_>>())
+            .field("extra_by_provider", &self.extra_by_provider.keys().collect::<Vec<_>>())
             .field("provider_options", &self.provider_options.keys().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
@@ -183,8 +189,9 @@ impl Request {
         Arc::make_mut(&mut self.0)
     }
 
+    /// Whether some targets get another request than others.
     pub(crate) fn has_variants(&self) -> bool {
-        !self.variants.is_empty()
+        !self.variants.is_empty() || !self.extra_by_provider.is_empty()
     }
 
     fn with(mut self, change: impl FnOnce(&mut RequestBody)) -> Self {
@@ -269,10 +276,26 @@ impl Request {
         })
     }
 
-    /// Adds a field to the vendor's JSON body.
-    pub fn extra_body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+    /// Adds a field to the JSON body that the providers of this name are sent, over what the adapter writes. The name is
+    /// that of [`Provider::name`](crate::Provider::name), as in reports; to other targets of the chain the field is
+    /// not sent, for they would refuse it, or take it for something else.
+    ///
+    /// ```
+    /// use backstop_core::Request;
+    ///
+    /// let request = Request::new("Name a colour.").extra_body("vllm", "top_k", 20);
+    /// assert_eq!(request.for_target("vllm", "qwen3").extra_body["top_k"], 20);
+    /// assert!(request.for_target("openai", "gpt-4o").extra_body.is_empty());
+    /// ```
+    pub fn extra_body(
+        self,
+        provider: impl Into<String>,
+        name: impl Into<String>,
+        value: impl Into<Value>,
+    ) -> Self {
         self.with(|body| {
-            body.extra_body.insert(name.into(), value.into());
+            let fields = body.extra_by_provider.entry(provider.into()).or_default();
+            fields.insert(name.into(), value.into());
         })
     }
 
@@ -299,12 +322,20 @@ impl Request {
     }
 
     /// The request as a target of this provider and model is sent it: with the texts that its
-    /// [template](crate::PromptTemplate) has for that target. Chains see to it by themselves.
+    /// [template](crate::PromptTemplate) has for that target, and the [extra body](Self::extra_body) of that provider.
+    /// Chains see to it by themselves.
     pub fn for_target(&self, provider: &str, model: &str) -> Self {
-        let Some((parts, replaced)) = self.variants.of(provider, model) else { return self.clone() };
+        let texts = self.variants.of(provider, model);
+        if texts.is_none() && self.extra_by_provider.is_empty() {
+            return self.clone();
+        }
         self.clone().with(|body| {
-            body.variants = Variants::default();
-            parts.place(body, replaced);
+            if let Some((parts, replaced)) = texts {
+                body.variants = Variants::default();
+                parts.place(body, replaced);
+            }
+            let mut extra = std::mem::take(&mut body.extra_by_provider);
+            body.extra_body.extend(extra.remove(provider).unwrap_or_default());
         })
     }
 
@@ -320,6 +351,14 @@ impl RequestBody {
     #[must_use]
     pub fn is_cached(&self) -> bool {
         self.system_cache.is_some() || self.messages.iter().any(|message| message.cache.is_some())
+    }
+
+    /// The longest life in a cache that some of the prompt is marked with.
+    #[must_use]
+    pub fn longest_cache(&self) -> Option<CacheHint> {
+        let mut hints = self.messages.iter().map(|message| message.cache).chain([self.system_cache]);
+        let long = hints.any(|hint| hint == Some(CacheHint::Long));
+        if long { Some(CacheHint::Long) } else { self.is_cached().then_some(CacheHint::Short) }
     }
 
     /// The options set for one adapter.
@@ -375,6 +414,31 @@ mod tests {
         let three = two.max_tokens(5);
         assert!(!one.same(&three));
         assert_eq!((one.max_tokens, three.max_tokens), (None, Some(5)));
+    }
+
+    #[test]
+    fn the_longest_life_in_a_cache_counts() {
+        let marked = |hint| Request::new("x").message(Message::user("y").cached(hint));
+        let table = [
+            (Request::new("x"), None),
+            (marked(CacheHint::Short), Some(CacheHint::Short)),
+            (marked(CacheHint::Short).cache_system(CacheHint::Long), Some(CacheHint::Long)),
+            (marked(CacheHint::Long).message(Message::user("z")), Some(CacheHint::Long)),
+        ];
+        for (request, longest) in table {
+            assert_eq!((request.longest_cache(), request.is_cached()), (longest, longest.is_some()));
+        }
+    }
+
+    #[test]
+    fn extra_fields_go_to_the_provider_that_they_are_for() {
+        let request = Request::new("x").extra_body("vllm", "top_k", 3).extra_body("groq", "user", "u");
+        let sent = |provider| Value::Object(request.for_target(provider, "m").extra_body.clone());
+        assert_eq!(sent("vllm"), serde_json::json!({ "top_k": 3 }));
+        assert_eq!(sent("groq"), serde_json::json!({ "user": "u" }));
+        assert_eq!(sent("openai"), serde_json::json!({}));
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
     }
 
     #[test]

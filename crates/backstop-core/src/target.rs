@@ -230,7 +230,8 @@ impl Target {
         let provider = self.providers.first().map_or("", |provider| provider.name());
         let request = request.for_target(provider, &self.model);
         match &self.adapt {
-            Some(adapt) => adapt(request),
+            // It may have added something that is for this provider.
+            Some(adapt) => adapt(request).for_target(provider, &self.model),
             None => request,
         }
     }

@@ -7,8 +7,8 @@ mod contents;
 mod format;
 mod tools;
 
-use backstop_core::{Attempt, FailureKind, ProviderError, Request};
-use backstop_http::Fields;
+use backstop_core::{Attempt, CacheHint, FailureKind, ProviderError, Request};
+use backstop_http::{Fields, check_numbers};
 use serde::{Serialize, Serializer};
 
 use contents::{Contents, Texts};
@@ -53,6 +53,7 @@ pub(crate) fn render(
     traits: &ModelTraits,
     safety: &[SafetySetting],
 ) -> Result<Rendered, ProviderError> {
+    check_numbers(attempt)?;
     let options: GeminiOptions = attempt
         .request
         .options_of()
@@ -100,6 +101,11 @@ impl Generate<'_> {
         let request = self.request();
         if self.is_cached() && (request.system.is_some() || !request.tools.is_empty()) {
             notes.push("instructions and tools were left out: the cached content brings its own".to_owned());
+        }
+        // It caches beginnings by itself, for a short time.
+        if !self.is_cached() && request.longest_cache() == Some(CacheHint::Long) {
+            let why = "for a long time Gemini keeps only what `GeminiOptions::cached_content` names";
+            notes.push(format!("the longer life in a cache was not asked for: {why}"));
         }
     }
 

@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 /// }
 /// # use serde::ser::SerializeMap;
 ///
-/// let request = Request::new("x").seed(7).extra_body("seed", 8);
+/// let request = Request::new("x").seed(7).extra_body("mine", "seed", 8).for_target("mine", "m");
 /// let body = serde_json::to_string(&Body(&Attempt::new("m", &request))).unwrap();
 /// assert_eq!(body, r#"{"model":"m","seed":8}"#);
 /// ```
@@ -144,7 +144,8 @@ mod tests {
     fn written(request: &Request, dropped: &[&str]) -> Value {
         let mut overlay = Overlay::new();
         overlay.dropped = dropped.iter().map(|name| Cow::Owned((*name).to_owned())).collect();
-        let mut attempt = Attempt::new("m", request);
+        let request = request.for_target("p", "m");
+        let mut attempt = Attempt::new("m", &request);
         attempt.overlay = &overlay;
         serde_json::to_value(Body(&attempt)).unwrap()
     }
@@ -153,17 +154,17 @@ mod tests {
     fn the_callers_fields_take_the_place_of_ours() {
         let request = Request::new("x");
         assert_eq!(written(&request, &[]), json!({ "model": "m", "options": { "topK": 1, "seed": 2 } }));
-        let other = request.clone().extra_body("model", "n").extra_body("more", 3);
+        let other = request.clone().extra_body("p", "model", "n").extra_body("p", "more", 3);
         assert_eq!(
             written(&other, &[]),
             json!({ "model": "n", "options": { "topK": 1, "seed": 2 }, "more": 3 })
         );
-        let merged = request.clone().extra_body("options", json!({ "seed": 9, "more": 3 }));
+        let merged = request.clone().extra_body("p", "options", json!({ "seed": 9, "more": 3 }));
         assert_eq!(
             written(&merged, &[]),
             json!({ "model": "m", "options": { "topK": 1, "seed": 9, "more": 3 } })
         );
-        let replaced = request.extra_body("options", json!(null));
+        let replaced = request.extra_body("p", "options", json!(null));
         assert_eq!(written(&replaced, &[]), json!({ "model": "m", "options": null }));
     }
 

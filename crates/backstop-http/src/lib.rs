@@ -9,6 +9,8 @@
 //! | [`streaming`] | from a body to the chunks of an answer, and from chunks to an answer |
 //! | [`lenient`] | fields of a vendor's JSON that never fail |
 //! | [`Fields`] | a request's JSON, with what the caller lays over it |
+//! | [`check_numbers`] | what no vendor takes, before it is rendered |
+//! | [`CacheControl`] | the mark at the end of what is worth caching |
 //! | [`retry_after`] | when a server says "later", how much later |
 //! | [`ErrorBody`], [`recognise`] | what a vendor's error says, and which kind of failure it means |
 //! | [`schema`] | a JSON Schema in the dialect that a vendor accepts |
@@ -20,6 +22,7 @@
 //! decision.
 
 mod base_url;
+mod cache_control;
 mod client;
 mod connections;
 mod error_body;
@@ -29,6 +32,7 @@ pub mod lenient;
 mod lines;
 mod media_type;
 mod ndjson;
+mod numbers;
 pub mod recognise;
 pub mod retry_after;
 pub mod schema;
@@ -39,12 +43,14 @@ pub mod streaming;
 pub mod testing;
 
 pub use base_url::BaseUrl;
+pub use cache_control::CacheControl;
 pub use client::{ClientOptions, HttpClient, Tls};
 pub use error_body::ErrorBody;
 pub use exchange::{Opened, Post, Reply};
 pub use fields::Fields;
 pub use lines::{DecodeError, StreamLimits};
 pub use ndjson::NdjsonDecoder;
+pub use numbers::check_numbers;
 pub use reqwest::header;
 pub use secret::{ApiKey, process_env};
 pub use sse::{SseDecoder, SseEvent, SseItem};

@@ -195,6 +195,7 @@ impl Collected {
             Chunk::Text(text) => response.text.push_str(&text),
             Chunk::Refusal(text) => response.refusal.get_or_insert_default().push_str(&text),
             Chunk::Usage(usage) => response.usage = Some(usage),
+            Chunk::Note(note) => response.notes.push(note),
             Chunk::Meta { model, request_id } => {
                 response.model = model.or(response.model.take());
                 response.request_id = request_id.or(response.request_id.take());
@@ -268,6 +269,7 @@ mod tests {
             .with_model("m")
             .with_usage(Usage::new(1, 2))
             .with_refusal("no")
+            .with_note("by the way")
             .with_tool_call(ToolCall::new("1", "f", "{}").with_signature("sealed"))
     }
 

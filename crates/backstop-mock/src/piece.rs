@@ -178,6 +178,7 @@ pub(crate) async fn together(pieces: Arc<[Piece]>) -> Result<Response, ProviderE
             Chunk::Text(text) => response.text.push_str(&text),
             Chunk::Refusal(text) => response.refusal.get_or_insert_default().push_str(&text),
             Chunk::Usage(usage) => response.usage = Some(usage),
+            Chunk::Note(note) => response.notes.push(note),
             Chunk::Meta { model, request_id } => (response.model, response.request_id) = (model, request_id),
             Chunk::ToolCall { index, id, name, arguments } => {
                 while response.tool_calls.len() <= index {

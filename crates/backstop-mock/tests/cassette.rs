@@ -270,8 +270,9 @@ async fn no_key_and_no_headers_value_is_in_a_cassette() {
         )))
         .message(Message::user("").part(backstop_core::Media::image("image/png", b"SECRET-pixels")))
         .extra_header("authorization", "Bearer SECRET-header")
-        .extra_body("api_key", "SECRET-body")
-        .metadata("user", "SECRET-metadata");
+        .extra_body("mock", "api_key", "SECRET-body")
+        .metadata("user", "SECRET-metadata")
+        .for_target("mock", "m");
     ask(&recorder, &request).await.unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(!text.contains("SECRET") && !text.contains("U0VDUkVU"), "{text}");

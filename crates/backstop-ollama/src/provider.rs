@@ -55,7 +55,8 @@ impl Provider for Ollama {
         let opened = line.http.open(post, &attempt.progress).await.map_err(error::unreached)?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
-            return Ok(streaming::chunks(opened, self.reader(id, progress, attempt.model, &format)));
+            let chunks = streaming::chunks(opened, self.reader(id, progress, attempt.model, &format));
+            return Ok(chunk::noted(chunks, notes));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;

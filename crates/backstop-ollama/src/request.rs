@@ -6,8 +6,10 @@
 mod format;
 mod messages;
 
-use backstop_core::{Attempt, FailureKind, ProviderError, Request, Tool, ToolChoice};
-use backstop_http::Fields;
+use std::time::Duration;
+
+use backstop_core::{Attempt, CacheHint, FailureKind, ProviderError, Request, Tool, ToolChoice};
+use backstop_http::{Fields, check_numbers};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -42,6 +44,7 @@ pub(crate) fn render(
     defaults: Defaults,
     stream: bool,
 ) -> Result<Rendered, ProviderError> {
+    check_numbers(attempt)?;
     messages::check(attempt)?;
     let mut options: OllamaOptions = attempt
         .request
@@ -49,7 +52,7 @@ pub(crate) fn render(
         .map_err(|error| invalid(format!("the options for `ollama` cannot be read: {error}")))?
         .unwrap_or_default();
     options.num_ctx = options.num_ctx.or(defaults.num_ctx);
-    options.keep_alive = options.keep_alive.or(defaults.keep_alive);
+    options.keep_alive = options.keep_alive.or(defaults.keep_alive).or_else(|| kept(attempt.request));
     let mut notes = Vec::new();
     let format = format::choose(attempt, traits, &mut notes);
     let tools = tools(attempt.request, &mut notes);
@@ -58,6 +61,12 @@ pub(crate) fn render(
     serde_json::to_writer(&mut body, &chat)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
     Ok(Rendered { body, format, notes })
+}
+
+/// What was read of a prompt is kept as long as the model stays loaded, five minutes unless it is told otherwise.
+fn kept(request: &Request) -> Option<KeepAlive> {
+    let long = request.longest_cache() == Some(CacheHint::Long);
+    long.then_some(KeepAlive::For(Duration::from_secs(3_600)))
 }
 
 fn invalid(message: String) -> ProviderError {

@@ -7,7 +7,7 @@
 //! | `models` | [`ModelTraits`]: which parameters a model takes, by name |
 //! | `chat`, `responses` | `request`, `response` and `stream` of the two APIs ([`Api`]) |
 //! | `request`, `stream`, `error` | what the two have in common |
-//! | `format`, `params`, `tool_ids`, `media` | parts of a request: how the answer is held to JSON, optional parameters, … |
+//! | `format`, `params`, `cache`, `tool_ids`, `media` | parts of a request: how the answer is held to JSON, optional parameters, … |
 //! | `provider` | one attempt, made of these |
 //!
 //! ```no_run
@@ -29,6 +29,7 @@
 //! noted in [`Response::notes`](backstop_core::Response::notes).
 
 mod api;
+mod cache;
 mod chat;
 mod config;
 mod error;
@@ -52,4 +53,4 @@ pub use backstop_http::{ClientOptions, HttpClient};
 pub use config::{Auth, OpenAi, OpenAiBuilder};
 pub use models::{ModelTraits, SystemRole, TokenLimit};
 pub use options::{OpenAiOptions, OpenRouterOptions};
-pub use preset::{Preset, Route, Schemas, ToolIds};
+pub use preset::{Caching, Preset, Route, Schemas, ToolIds};

@@ -51,6 +51,10 @@ pub struct ModelTraits {
     pub json_object: bool,
     /// A schema that the server enforces goes into the prompt as well, because the server does not show it to the model.
     pub schema_in_prompt: bool,
+    /// Its prompts can be kept in the vendor's cache for a day (`prompt_cache_retention`), for
+    /// [`CacheHint::Long`](backstop_core::CacheHint::Long). Known for GPT-5 and later and GPT-4.1 (*not verified*),
+    /// but not for their small and chat models.
+    pub long_cache: bool,
     /// What it can do.
     pub capabilities: Capabilities,
 }
@@ -67,6 +71,7 @@ impl ModelTraits {
             joined_turns: false,
             json_object: true,
             schema_in_prompt: false,
+            long_cache: false,
             capabilities: Capabilities::unknown(),
         }
     }
@@ -110,6 +115,13 @@ impl ModelTraits {
     #[must_use]
     pub const fn schema_in_prompt(mut self, yes: bool) -> Self {
         self.schema_in_prompt = yes;
+        self
+    }
+
+    /// Sets whether its prompts can be kept in the vendor's cache for a day.
+    #[must_use]
+    pub const fn long_cache(mut self, yes: bool) -> Self {
+        self.long_cache = yes;
         self
     }
 
@@ -176,12 +188,18 @@ pub(crate) fn traits_of(model: &str, base: ModelTraits, developer: bool) -> Mode
         .with_structured_output(family.structured)
         .with_context_window(family.window)
         .with_max_output_tokens(family.output);
-    let known = base.capabilities(base.capabilities.overlaid(capabilities));
+    let known = base.capabilities(base.capabilities.overlaid(capabilities)).long_cache(keeps_prompts(name));
     match (family.reasoning, developer) {
         (true, true) => known.sampling(false).stop(false).system_role(SystemRole::Developer),
         (true, false) => known.sampling(false).stop(false),
         (false, _) => known,
     }
+}
+
+/// Whether OpenAI keeps the prompts of this model in its cache for a day if asked to.
+fn keeps_prompts(name: &str) -> bool {
+    let smaller = ["mini", "nano", "chat"].iter().any(|size| name.contains(size));
+    !smaller && (belongs(name, "gpt-5") || belongs(name, "gpt-4.1"))
 }
 
 /// Whether `name` begins with `prefix` and the prefix ends there: `o1` is not the family of `o100`.

@@ -22,6 +22,7 @@ pub(crate) const OPTIONAL: &[&str] = &[
     "parallel_tool_calls",
     "presence_penalty",
     "prompt_cache_key",
+    "prompt_cache_retention",
     "random_seed",
     "reasoning.effort",
     "reasoning_effort",
@@ -60,12 +61,13 @@ impl<'a> Params<'a> {
         traits: &ModelTraits,
         server: &Server,
         api: Api,
+        retention: bool,
         notes: &mut Vec<String>,
     ) -> Self {
         // With reasoning switched off, a reasoning model samples like any other.
         let sampling = traits.sampling || options.reasoning_effort.as_deref() == Some("none");
         let mut sent = Vec::new();
-        for (name, value) in wanted(attempt, options, traits, api) {
+        for (name, value) in wanted(attempt, options, traits, api, retention) {
             let Some(value) = value else { continue };
             let by_model = match name {
                 "temperature" | "top_p" => sampling,
@@ -101,7 +103,8 @@ fn wanted<'a>(
     options: &'a OpenAiOptions,
     traits: &ModelTraits,
     api: Api,
-) -> [(&'static str, Option<Param<'a>>); 15] {
+    retention: bool,
+) -> [(&'static str, Option<Param<'a>>); 16] {
     use Param::{Count, Entries, Flag, Number, Word, Words};
     let request = attempt.request;
     let limit = match (api, traits.token_limit) {
@@ -124,6 +127,7 @@ fn wanted<'a>(
         ("parallel_tool_calls", options.parallel_tool_calls.map(Flag)),
         ("store", options.store.map(Flag)),
         ("prompt_cache_key", word(&options.prompt_cache_key)),
+        ("prompt_cache_retention", retention.then_some(Word("24h"))),
         ("safety_identifier", word(&options.safety_identifier)),
         ("presence_penalty", options.presence_penalty.map(Number)),
         ("frequency_penalty", options.frequency_penalty.map(Number)),

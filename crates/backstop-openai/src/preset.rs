@@ -64,6 +64,24 @@ pub struct Preset {
     pub statuses: &'static [(u16, FailureKind)],
     /// Understands [`OpenRouterOptions`](crate::OpenRouterOptions).
     pub routing: bool,
+    /// What it makes of a prompt that is worth caching.
+    pub caching: Caching,
+}
+
+/// What a server makes of a prompt that is marked as worth caching ([`CacheHint`](backstop_core::CacheHint)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caching {
+    /// Nothing that is known: hints are left out and noted.
+    Unknown,
+    /// It caches the beginnings of prompts by itself, for as long as it likes. A short hint needs no word; a long one
+    /// is noted.
+    Automatic,
+    /// The same, and it keeps them for a day (`prompt_cache_retention`) with models that have
+    /// [`long_cache`](crate::ModelTraits::long_cache).
+    Retention,
+    /// It takes a `cache_control` at the parts that are marked, and passes it on in the form of the vendor behind.
+    Marks,
 }
 
 /// How the model gets into the URL.

@@ -54,7 +54,7 @@ impl Provider for OpenAi {
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
             let reader = self.reader(id, progress, &format).with_answer(format.restorer());
-            return Ok(streaming::chunks(opened, reader));
+            return Ok(chunk::noted(streaming::chunks(opened, reader), notes));
         }
         let reply = opened.read().await?;
         let response = self.read(&reply, attempt, &format)?;

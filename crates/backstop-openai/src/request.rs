@@ -8,11 +8,13 @@ use std::borrow::Cow;
 use backstop_core::{
     Attempt, FailureKind, Message, Part, ProviderError, ProviderOptions, Request, Role, ToolChoice,
 };
+use backstop_http::check_numbers;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     api::Api,
+    cache::Cache,
     chat::request::Chat,
     format::{self, Form, Format},
     media,
@@ -41,6 +43,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) routing: Option<OpenRouterOptions>,
     pub(crate) format: &'a Format,
     pub(crate) params: Params<'a>,
+    pub(crate) cache: Cache,
     pub(crate) streaming: bool,
 }
 
@@ -52,13 +55,15 @@ pub(crate) fn render(
     api: Api,
     streaming: bool,
 ) -> Result<Rendered, ProviderError> {
+    check_numbers(attempt)?;
     let options: OpenAiOptions = options_of(attempt)?.unwrap_or_default();
     let routing = if server.routing { options_of(attempt)? } else { None };
     let mut notes = Vec::new();
     let format = format::choose(attempt, traits, server.schemas, streaming, &mut notes);
-    let params = Params::gather(attempt, &options, traits, server, api, &mut notes);
-    let parts =
-        Parts { attempt, traits, server, options: &options, routing, format: &format, params, streaming };
+    let cache = Cache::hints(attempt, traits, server, api, &mut notes);
+    let params = Params::gather(attempt, &options, traits, server, api, cache.retention, &mut notes);
+    let (options, held) = (&options, &format);
+    let parts = Parts { attempt, traits, server, options, routing, format: held, params, cache, streaming };
     let mut body = Vec::with_capacity(media::room(attempt));
     let written = match api {
         Api::Chat => serde_json::to_writer(&mut body, &Chat::new(&parts)?),
@@ -111,6 +116,18 @@ impl<'a> Parts<'a> {
         })
     }
 
+    /// Which hosts OpenRouter may ask. It leaves out what a host does not know, also the schema, unless it is told not
+    /// to.
+    pub(crate) fn routing(&self) -> Option<Cow<'_, OpenRouterOptions>> {
+        let wanted = self.routing.as_ref();
+        let bound = matches!(self.format, Format::Schema { .. } | Format::Tool { .. });
+        if !self.server.routing || !bound || wanted.is_some_and(|wanted| wanted.require_parameters.is_some())
+        {
+            return wanted.map(Cow::Borrowed);
+        }
+        Some(Cow::Owned(wanted.cloned().unwrap_or_default().require_parameters(true)))
+    }
+
     pub(crate) fn tool_choice(&self) -> Cow<'_, ToolChoice> {
         self.format.tool_choice(&self.request().tool_choice)
     }
@@ -119,6 +136,7 @@ impl<'a> Parts<'a> {
 /// Messages of one role as one. Texts that follow each other become one text: a strict template takes no list.
 fn joined(neighbours: &[&Message]) -> Message {
     let mut whole = Message::new(neighbours.first().map_or(Role::User, |first| first.role), Vec::new());
+    whole.cache = neighbours.iter().rev().find_map(|message| message.cache);
     for message in neighbours {
         let mut is_new = true;
         for part in &message.parts {

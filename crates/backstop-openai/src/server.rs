@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use backstop_core::FailureKind;
 use serde_json::Value;
 
-use crate::preset::{Preset, Route, Schemas, ToolIds};
+use crate::preset::{Caching, Preset, Route, Schemas, ToolIds};
 
 /// In what the server differs.
 #[derive(Clone, Debug)]
@@ -16,6 +16,7 @@ pub(crate) struct Server {
     pub(crate) stream_usage: bool,
     pub(crate) tool_ids: ToolIds,
     pub(crate) routing: bool,
+    pub(crate) caching: Caching,
     pub(crate) statuses: Vec<(u16, FailureKind)>,
     lacks: Vec<Cow<'static, str>>,
     renames: &'static [(&'static str, &'static str)],
@@ -35,6 +36,7 @@ impl Server {
             stream_usage: own.stream_usage.unwrap_or(preset.stream_usage),
             tool_ids: preset.tool_ids,
             routing: preset.routing,
+            caching: preset.caching,
             statuses: own.statuses.into_iter().chain(preset.statuses.iter().copied()).collect(),
             lacks: known.chain(own.lacks).collect(),
             renames: preset.renames,

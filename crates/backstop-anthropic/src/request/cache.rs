@@ -1,7 +1,6 @@
 //! Where the prompt is marked for the vendor's cache.
 
 use backstop_core::{Attempt, CacheHint};
-use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{models::ModelTraits, options::AnthropicOptions};
 
@@ -55,20 +54,5 @@ impl Marks {
     /// Whether the message at this place keeps its mark.
     pub(super) fn keeps(&self, message: usize) -> bool {
         message >= self.first_message
-    }
-}
-
-/// The `cache_control` field.
-pub(super) struct CacheControl(pub(super) CacheHint);
-
-impl Serialize for CacheControl {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "ephemeral")?;
-        // The short one is the vendor's default.
-        if self.0 == CacheHint::Long {
-            map.serialize_entry("ttl", "1h")?;
-        }
-        map.end()
     }
 }

@@ -1,13 +1,10 @@
 //! The conversation on the wire: turns of alternating roles, each a list of blocks.
 
 use backstop_core::{Attempt, CacheHint, Message, Part, ProviderError, Role};
+use backstop_http::CacheControl;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-use super::{
-    cache::{CacheControl, Marks},
-    content::Content,
-    invalid, unsupported,
-};
+use super::{cache::Marks, content::Content, invalid, unsupported};
 use crate::models::ModelTraits;
 
 /// All that one side says at a stretch.

@@ -353,8 +353,12 @@ fn tool_choices() {
 
 #[test]
 fn extra_fields_and_refused_parameters_replace_ours() {
-    let request =
-        Request::new("x").temperature(0.3).top_p(0.4).extra_body("max_tokens", 7).extra_body("new", "field");
+    let request = Request::new("x")
+        .temperature(0.3)
+        .top_p(0.4)
+        .extra_body("anthropic", "max_tokens", 7)
+        .extra_body("anthropic", "new", "field")
+        .for_target("anthropic", "m");
     let mut overlay = Overlay::new();
     overlay.dropped.push("top_p".into());
     let mut attempt = Attempt::new("m", &request);

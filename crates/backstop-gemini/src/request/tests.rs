@@ -299,13 +299,33 @@ fn safety_settings_of_the_request_replace_those_of_the_provider() {
 }
 
 #[test]
+fn a_long_cache_hint_is_noted_unless_a_cached_prompt_is_named() {
+    let cached = GeminiOptions::new().cached_content("cachedContents/7");
+    let request = |hint| Request::new("x").message(Message::user("y").cached(hint));
+    let table = [
+        (request(CacheHint::Short), 0),
+        (request(CacheHint::Long), 1),
+        (request(CacheHint::Long).options(&cached).unwrap(), 0),
+    ];
+    for (request, notes) in table {
+        let noted = rendered("gemini-2.5-flash", &request).1;
+        assert_eq!(noted.len(), notes, "{noted:?}");
+    }
+}
+
+#[test]
 fn fields_of_the_callers_own_are_laid_over_ours() {
     let request = Request::new("x")
         .temperature(0.5)
         .max_tokens(5)
-        .extra_body("generationConfig", json!({ "temperature": 1.5, "responseModalities": ["TEXT"] }))
-        .extra_body("safetySettings", json!([]))
-        .extra_body("labels", json!({ "team": "a" }));
+        .extra_body(
+            "gemini",
+            "generationConfig",
+            json!({ "temperature": 1.5, "responseModalities": ["TEXT"] }),
+        )
+        .extra_body("gemini", "safetySettings", json!([]))
+        .extra_body("gemini", "labels", json!({ "team": "a" }))
+        .for_target("gemini", "m");
     let traits = ModelTraits::new();
     let safety = [SafetySetting::new(HarmCategory::Harassment, HarmThreshold::None)];
     let rendered = render(&Attempt::new("m", &request), &traits, &safety).unwrap();
@@ -315,7 +335,8 @@ fn fields_of_the_callers_own_are_laid_over_ours() {
     let config = json!({ "maxOutputTokens": 5, "temperature": 1.5, "responseModalities": ["TEXT"] });
     assert_eq!(body["generationConfig"], config);
     assert_eq!((&body["safetySettings"], &body["labels"]["team"]), (&json!([]), &json!("a")));
-    let whole = Request::new("x").temperature(0.5).extra_body("generationConfig", Value::Null);
+    let whole = Request::new("x").temperature(0.5).extra_body("gemini", "generationConfig", Value::Null);
+    let whole = whole.for_target("gemini", "m");
     assert_eq!(super::tests::body("m", &whole)["generationConfig"], Value::Null);
 }
 

@@ -221,13 +221,29 @@ fn which_tools_are_shown_is_all_that_can_be_said_about_them() {
 }
 
 #[test]
+fn a_long_cache_hint_keeps_the_model_loaded_unless_it_is_said_how_long() {
+    let long = Request::new("x").message(Message::user("y").cached(CacheHint::Long));
+    let own = OllamaOptions::new().keep_alive(Duration::from_secs(60));
+    let table = [
+        (Request::new("x").message(Message::user("y").cached(CacheHint::Short)), None),
+        (long.clone(), Some(3_600.0)),
+        (long.options(&own).unwrap(), Some(60.0)),
+    ];
+    for (request, seconds) in table {
+        let (body, notes) = rendered("m", &request);
+        assert_eq!((body.get("keep_alive").and_then(Value::as_f64), notes.len()), (seconds, 0));
+    }
+}
+
+#[test]
 fn fields_of_the_callers_own_are_laid_over_ours() {
     let request = Request::new("x")
         .temperature(0.5)
         .max_tokens(5)
-        .extra_body("options", json!({ "temperature": 1.5, "mirostat": 1 }))
-        .extra_body("truncate", true)
-        .extra_body("logprobs", true);
+        .extra_body("ollama", "options", json!({ "temperature": 1.5, "mirostat": 1 }))
+        .extra_body("ollama", "truncate", true)
+        .extra_body("ollama", "logprobs", true)
+        .for_target("ollama", "m");
     let rendered =
         render(&Attempt::new("m", &request), &ModelTraits::new(), Defaults::default(), false).unwrap();
     let text = String::from_utf8(rendered.body).unwrap();
@@ -235,7 +251,8 @@ fn fields_of_the_callers_own_are_laid_over_ours() {
     let body: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(body["options"], json!({ "num_predict": 5, "temperature": 1.5, "mirostat": 1 }));
     assert_eq!((&body["truncate"], &body["logprobs"]), (&json!(true), &json!(true)));
-    let whole = Request::new("x").temperature(0.5).extra_body("options", Value::Null);
+    let whole = Request::new("x").temperature(0.5).extra_body("ollama", "options", Value::Null);
+    let whole = whole.for_target("ollama", "m");
     assert_eq!(super::tests::body(&whole)["options"], Value::Null);
 }
 

@@ -2,8 +2,6 @@
 
 mod messages;
 
-use std::borrow::Cow;
-
 use backstop_core::{FailureKind, Media, MediaSource, Part, ProviderError, ToolChoice};
 use backstop_http::Fields;
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -13,7 +11,6 @@ use messages::Messages;
 
 use crate::{
     format::{Form, Format},
-    options::OpenRouterOptions,
     request::{Parameters, Parts, ToolView},
 };
 
@@ -45,7 +42,7 @@ impl Serialize for Chat<'_> {
         }
         fields.maybe("response_format", response_format(parts.format))?;
         self.tools(&mut fields)?;
-        fields.maybe("provider", parts.server.routing.then(|| self.routing()).flatten())?;
+        fields.maybe("provider", parts.routing())?;
         if parts.streaming {
             fields.put("stream", &true)?;
             if parts.server.stream_usage {
@@ -75,16 +72,6 @@ impl Chat<'_> {
             // The default of every server, and some do not know the field.
             _ => Ok(()),
         }
-    }
-
-    /// OpenRouter leaves out what a host does not know, also the schema, unless it is told not to.
-    fn routing(&self) -> Option<Cow<'_, OpenRouterOptions>> {
-        let wanted = self.0.routing.as_ref();
-        let bound = matches!(self.0.format, Format::Schema { .. } | Format::Tool { .. });
-        if !bound || wanted.is_some_and(|options| options.require_parameters.is_some()) {
-            return wanted.map(Cow::Borrowed);
-        }
-        Some(Cow::Owned(wanted.cloned().unwrap_or_default().require_parameters(true)))
     }
 }
 

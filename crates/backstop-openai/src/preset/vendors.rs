@@ -6,12 +6,13 @@ use backstop_core::{
     StructuredOutput,
 };
 
-use super::{Preset, Route, Schemas, ToolIds};
+use super::{Caching, Preset, Route, Schemas, ToolIds};
 use crate::models::{ModelTraits, TokenLimit};
 
 const CHAT: ModelTraits = ModelTraits::new(TokenLimit::MaxTokens);
-/// A grammar shows the model no name of a field before it is due, and no description at all.
-const BY_GRAMMAR: ModelTraits = CHAT.schema_in_prompt(true);
+/// Servers of open models. A grammar shows the model no name of a field before it is due, and no description at all;
+/// and the chat templates of many models refuse two messages of one role in a row.
+const OPEN_MODELS: ModelTraits = CHAT.schema_in_prompt(true).joined_turns(true);
 
 impl Preset {
     /// A compatible server that nothing is known about: `max_tokens`, `system`, no key needed. The base URL must be
@@ -35,6 +36,7 @@ impl Preset {
         body: &[],
         statuses: &[],
         routing: false,
+        caching: Caching::Unknown,
     };
 
     /// OpenAI itself. The default.
@@ -42,6 +44,7 @@ impl Preset {
         base_url: Some("https://api.openai.com/v1"),
         key_required: true,
         traits: ModelTraits::new(TokenLimit::MaxCompletionTokens),
+        caching: Caching::Retention,
         ..Self::COMPATIBLE
     };
 
@@ -60,6 +63,7 @@ impl Preset {
         base_url_variable: Some("AZURE_OPENAI_ENDPOINT"),
         key_header: Some("api-key"),
         traits: Self::OPENAI.traits,
+        caching: Caching::Automatic,
         ..Self::COMPATIBLE
     };
 
@@ -78,6 +82,7 @@ impl Preset {
     /// - Names have a vendor before and may have a variant behind (`openai/gpt-4o:nitro`); the model that served may
     ///   be named otherwise than the one that was asked for.
     /// - A 403 may be its moderation, which counts as filtered.
+    /// - Cache hints are passed on to the vendor behind, with Chat Completions.
     pub const OPENROUTER: Self = Self {
         name: "openrouter",
         base_url: Some("https://openrouter.ai/api/v1"),
@@ -87,6 +92,7 @@ impl Preset {
         traits: Self::OPENAI.traits,
         developer_role: false,
         routing: true,
+        caching: Caching::Marks,
         ..Self::COMPATIBLE
     };
 
@@ -145,6 +151,7 @@ impl Preset {
         traits: CHAT
             .capabilities(Capabilities::unknown().with_structured_output(StructuredOutput::JsonObject)),
         developer_role: false,
+        caching: Caching::Automatic,
         ..Self::COMPATIBLE
     };
 
@@ -186,14 +193,16 @@ impl Preset {
     /// - Schemas become grammars, so optional properties may stay away. They go into the prompt as well:
     ///   [`ModelTraits::schema_in_prompt`] saves the tokens.
     /// - Codes of errors are numbers. Fields that it does not know are ignored.
+    /// - Messages of one role in a row are joined, because the chat templates of many models refuse them.
     pub const VLLM: Self = Self {
         name: "vllm",
         base_url: Some("http://localhost:8000/v1"),
         key_variable: Some("VLLM_API_KEY"),
         base_url_variable: Some("VLLM_BASE_URL"),
-        traits: BY_GRAMMAR,
+        traits: OPEN_MODELS,
         developer_role: false,
         schemas: Schemas::Grammar,
+        caching: Caching::Automatic,
         ..Self::COMPATIBLE
     };
 
@@ -210,9 +219,10 @@ impl Preset {
         base_url: Some("http://localhost:8080/v1"),
         key_variable: Some("LLAMA_API_KEY"),
         base_url_variable: None,
-        traits: BY_GRAMMAR,
+        traits: OPEN_MODELS,
         developer_role: false,
         schemas: Schemas::Grammar,
+        caching: Caching::Automatic,
         ..Self::COMPATIBLE
     };
 
@@ -225,9 +235,10 @@ impl Preset {
         base_url: Some("http://localhost:1234/v1"),
         key_variable: None,
         base_url_variable: None,
-        traits: BY_GRAMMAR.json_object(false),
+        traits: OPEN_MODELS.json_object(false),
         developer_role: false,
         schemas: Schemas::Grammar,
+        caching: Caching::Automatic,
         ..Self::COMPATIBLE
     };
 }

@@ -40,6 +40,7 @@ impl Serialize for Respond<'_> {
             fields.put("store", &false)?;
         }
         self.tools(&mut fields)?;
+        fields.maybe("provider", parts.routing())?;
         if parts.streaming {
             fields.put("stream", &true)?;
         }

@@ -106,6 +106,10 @@ impl Reading {
                 self.response.usage = self.meter.usage();
                 Read::Ended
             }
+            Chunk::Note(note) => {
+                self.response.notes.push(note);
+                Read::Nothing
+            }
             Chunk::Ping => Read::Nothing,
         }
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use backstop_core::{Message, Part, Role, ToolCall, ToolResult};
+use backstop_http::CacheControl;
 use serde::{
     Serialize, Serializer,
     ser::{SerializeMap, SerializeSeq},
@@ -23,30 +24,45 @@ impl Serialize for Messages<'_> {
                 SystemRole::Developer => "developer",
                 SystemRole::System => "system",
             };
-            list.serialize_element(&Spoken { role, content: &Joined(system, added.as_deref()) })?;
+            let text = Joined(system, added.as_deref());
+            match parts.cache.system {
+                None => list.serialize_element(&Spoken { role, content: &text })?,
+                mark => list.serialize_element(&Spoken { role, content: &[MarkedText::new(text, mark)] })?,
+            }
         }
-        parts.each_turn(|message| turns(message, parts.server.tool_ids, &mut list))?;
+        let mut cache = parts.cache;
+        parts.each_turn(|message| turns(message, parts.server.tool_ids, cache.next(message), &mut list))?;
         list.end()
     }
 }
 
 /// Writes one message; results of tools are messages of their own here.
-fn turns<L: SerializeSeq>(message: &Message, ids: ToolIds, list: &mut L) -> Result<(), L::Error> {
+fn turns<L: SerializeSeq>(
+    message: &Message,
+    ids: ToolIds,
+    mark: Option<CacheControl>,
+    list: &mut L,
+) -> Result<(), L::Error> {
     for part in &message.parts {
         if let Part::ToolResult(result) = part {
             list.serialize_element(&Answered(result, ids))?;
         }
     }
     if message.role == Role::Assistant {
-        return list.serialize_element(&Assistant(message, ids));
+        return list.serialize_element(&Assistant(message, ids, mark));
     }
     let rest: Vec<&Part> = message.parts.iter().filter(|part| !matches!(part, Part::ToolResult(_))).collect();
     match rest.as_slice() {
         [] if !message.parts.is_empty() => Ok(()),
         [] => list.serialize_element(&Spoken { role: "user", content: "" }),
-        [Part::Text(text)] => list.serialize_element(&Spoken { role: "user", content: text }),
+        [Part::Text(text)] if mark.is_none() => {
+            list.serialize_element(&Spoken { role: "user", content: text })
+        }
         parts => {
-            let parts: Vec<WirePart<'_>> = parts.iter().map(|part| WirePart(part)).collect();
+            let mut parts: Vec<WirePart<'_>> = parts.iter().map(|part| WirePart(part, None)).collect();
+            if let Some(last) = parts.last_mut() {
+                last.1 = mark;
+            }
             list.serialize_element(&Spoken { role: "user", content: &parts })
         }
     }
@@ -70,7 +86,22 @@ impl Serialize for Joined<'_> {
     }
 }
 
-struct Assistant<'a>(&'a Message, ToolIds);
+/// A text with the mark that it is worth caching.
+#[derive(Serialize)]
+struct MarkedText<T> {
+    r#type: &'static str,
+    text: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+impl<T> MarkedText<T> {
+    fn new(text: T, cache_control: Option<CacheControl>) -> Self {
+        Self { r#type: "text", text, cache_control }
+    }
+}
+
+struct Assistant<'a>(&'a Message, ToolIds, Option<CacheControl>);
 
 impl Serialize for Assistant<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -80,7 +111,12 @@ impl Serialize for Assistant<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("role", "assistant")?;
         // Beside tool calls the content may be missing, and some servers want it to be null then.
-        map.serialize_entry("content", &Some(&text).filter(|text| !text.is_empty() || calls.is_empty()))?;
+        match Some(&text).filter(|text| !text.is_empty() || calls.is_empty()) {
+            Some(text) if self.2.is_some() => {
+                map.serialize_entry("content", &[MarkedText::new(text, self.2)])?;
+            }
+            text => map.serialize_entry("content", &text)?,
+        }
         if !calls.is_empty() {
             map.serialize_entry("tool_calls", &calls)?;
         }
@@ -120,7 +156,7 @@ impl Serialize for Answered<'_> {
     }
 }
 
-struct WirePart<'a>(&'a Part);
+struct WirePart<'a>(&'a Part, Option<CacheControl>);
 
 impl Serialize for WirePart<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -139,6 +175,9 @@ impl Serialize for WirePart<'_> {
                 map.serialize_entry("type", "text")?;
                 map.serialize_entry("text", other.as_text().unwrap_or_default())?;
             }
+        }
+        if let Some(mark) = self.1 {
+            map.serialize_entry("cache_control", &mark)?;
         }
         map.end()
     }

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use backstop_core::{
-    Attempt, Capabilities, Chunk, FailureKind, FinishKind, FinishReason, Media, Message, Output, Overlay,
-    Request, Response, StructuredOutput, Tool, ToolCall, ToolChoice, ToolResult,
+    Attempt, CacheHint, Capabilities, Chunk, FailureKind, FinishKind, FinishReason, Media, Message, Output,
+    Overlay, Request, Response, StructuredOutput, Tool, ToolCall, ToolChoice, ToolResult,
 };
 use serde_json::{Value, json};
 
 use crate::{
     OpenAiOptions, OpenRouterOptions,
     api::Api,
-    models::{ModelTraits, SystemRole, TokenLimit},
+    models::{ModelTraits, SystemRole, TokenLimit, traits_of},
     preset::Preset,
     request::{self, Rendered},
     server::{Own, Server},
@@ -285,8 +285,9 @@ fn an_overlay_changes_this_attempt_only() {
 fn extra_body_comes_over_what_the_adapter_writes() {
     let request = Request::new("x")
         .max_tokens(5)
-        .extra_body("max_tokens", 7)
-        .extra_body("provider", json!({"only": ["p"]}));
+        .extra_body("openai", "max_tokens", 7)
+        .extra_body("openai", "provider", json!({"only": ["p"]}))
+        .for_target("openai", "m");
     let text = String::from_utf8(render(&Attempt::new("m", &request), &PLAIN, false).unwrap().body).unwrap();
     assert_eq!(text.matches("max_tokens").count(), 1, "{text}");
     let sent: Value = serde_json::from_str(&text).unwrap();
@@ -481,9 +482,66 @@ fn servers_are_sent_what_they_know() {
     assert_eq!((id.len(), &sent["messages"][2]["tool_call_id"]), (9, &json!(id)));
 
     let own = Own { lacks: vec!["seed".into()], body: vec![("top_k".into(), json!(3))], ..Own::default() };
-    let (sent, notes) = sent_to(&Preset::FIREWORKS, own, &request.extra_body("top_k", 4));
+    let request = request.extra_body("fireworks", "top_k", 4).for_target("fireworks", "m");
+    let (sent, notes) = sent_to(&Preset::FIREWORKS, own, &request);
     assert_eq!((&sent["context_length_exceeded_behavior"], &sent["top_k"]), (&json!("error"), &json!(4)));
     assert_eq!((sent.get("seed"), notes.len()), (None, 1));
+}
+
+/// What is sent of the cache hints of a request, and whether something is noted.
+fn cached(preset: &Preset, model: &str, request: &Request) -> (Value, bool) {
+    let server = Server::new(preset.name.into(), preset, Own::default());
+    let traits = traits_of(model, preset.traits, preset.developer_role);
+    let rendered =
+        request::render(&Attempt::new(model, request), &traits, &server, Api::Chat, false).unwrap();
+    (body_of(&rendered), !rendered.notes.is_empty())
+}
+
+#[test]
+fn cache_hints_are_given_in_the_servers_form_or_noted() {
+    use CacheHint::{Long, Short};
+    let table: &[(Preset, &str, CacheHint, Option<&str>, bool)] = &[
+        (Preset::OPENAI, "gpt-5.2", Short, None, false),
+        (Preset::OPENAI, "gpt-5.2", Long, Some("24h"), false),
+        (Preset::OPENAI, "gpt-4.1-2025-04-14", Long, Some("24h"), false),
+        (Preset::OPENAI, "gpt-5-mini", Long, None, true),
+        (Preset::OPENAI, "gpt-4o", Long, None, true),
+        (Preset::AZURE, "gpt-5.2", Long, None, true),
+        (Preset::DEEPSEEK, "deepseek-chat", Short, None, false),
+        (Preset::VLLM, "qwen3", Long, None, true),
+        (Preset::MISTRAL, "mistral-large", Short, None, true),
+        (Preset::COMPATIBLE, "m", Short, None, true),
+    ];
+    for (preset, model, hint, retention, noted) in table {
+        let request = Request::default().system("s").message(Message::user("u").cached(*hint));
+        let (sent, notes) = cached(preset, model, &request);
+        let found = (sent.get("prompt_cache_retention").and_then(Value::as_str), notes);
+        assert_eq!(found, (*retention, *noted), "{} {model} {hint:?}", preset.name);
+        assert_eq!(sent["messages"][1]["content"], "u", "the text needs no mark");
+    }
+}
+
+#[test]
+fn marks_for_the_cache_stand_at_the_parts_that_they_end() {
+    let request = Request::default()
+        .system("s")
+        .cache_system(CacheHint::Long)
+        .message(Message::user("u1").cached(CacheHint::Short))
+        .message(Message::assistant("a").cached(CacheHint::Short))
+        .message(Message::user("u2").part(Media::image("image/png", b"x")).cached(CacheHint::Short))
+        .message(Message::user("u3"))
+        .message(Message::user("u4").cached(CacheHint::Short));
+    let (sent, noted) = cached(&Preset::OPENROUTER, "anthropic/claude-sonnet-4.5", &request);
+    let (short, long) = (json!({ "type": "ephemeral" }), json!({ "type": "ephemeral", "ttl": "1h" }));
+    let text = |text: &str, mark: &Value| json!([{ "type": "text", "text": text, "cache_control": mark }]);
+    let content = |at: usize| &sent["messages"][at]["content"];
+    assert_eq!(*content(0), text("s", &long));
+    assert_eq!(*content(1), "u1", "of five marks four are taken");
+    assert!(noted);
+    assert_eq!(*content(2), text("a", &short));
+    assert_eq!((content(3)[0].get("cache_control"), &content(3)[1]["cache_control"]), (None, &short));
+    assert_eq!(*content(4), "u3");
+    assert_eq!(*content(5), text("u4", &short));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use backstop_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    OpenAiOptions,
+    OpenAiOptions, OpenRouterOptions,
     api::Api,
     models::{ModelTraits, SystemRole},
     preset::Preset,
@@ -31,6 +31,22 @@ fn body(request: &Request) -> Value {
 
 fn able(mode: StructuredOutput) -> ModelTraits {
     PLAIN.capabilities(Capabilities::unknown().with_structured_output(mode))
+}
+
+#[test]
+fn hosts_of_openrouter_are_named_here_too() {
+    let server = Server::new("openrouter".into(), &Preset::OPENROUTER, Own::default());
+    let hosts = OpenRouterOptions::new().only(["a".to_owned()]);
+    let request = Request::new("x").options(&hosts).unwrap();
+    let bound = request.clone().json_schema("answer", json!({ "type": "object", "properties": {} }));
+    for (request, expected) in
+        [(request, json!({ "only": ["a"] })), (bound, json!({ "only": ["a"], "require_parameters": true }))]
+    {
+        let attempt = Attempt::new("m", &request);
+        let rendered = request::render(&attempt, &PLAIN, &server, Api::Responses, false).unwrap();
+        let sent: Value = serde_json::from_slice(&rendered.body).unwrap();
+        assert_eq!(sent["provider"], expected);
+    }
 }
 
 #[test]
