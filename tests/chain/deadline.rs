@@ -14,6 +14,14 @@ fn hanging(name: &'static str) -> MockProvider {
     MockProvider::new(name, [Step::hang(Stage::Headers)])
 }
 
+/// In real time: a call takes a little before its attempt begins.
+#[tokio::test]
+async fn the_only_target_is_limited_by_its_timeout_though_the_deadline_is_no_longer() {
+    let provider = MockProvider::new("a", [Step::text("hi")]);
+    let chain = Chain::builder().target(provider.model("m")).build().unwrap();
+    assert_eq!(chain.complete("x").await.unwrap().report.attempts[0].limited_by, LimitedBy::Timeout);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_first_target_that_could_eat_the_deadline_leaves_the_next_its_share() {
     let (first, second) =

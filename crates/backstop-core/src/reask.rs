@@ -1,6 +1,6 @@
 //! How a model is told that its answer cannot be used.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use crate::{error::ConfigError, message::Message, response::Response};
 
@@ -24,11 +24,11 @@ const DEFAULT: &str = "That answer cannot be used:\n{errors}\nAnswer again. Give
 /// # let _ = german;
 /// # Ok::<(), backstop_core::ConfigError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[must_use = "a template does nothing until a chain or a call has it"]
 pub struct Reask(Arc<Inner>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Inner {
     before: Cow<'static, str>,
     after: Cow<'static, str>,
@@ -75,6 +75,13 @@ impl Reask {
             return vec![wrong];
         }
         vec![Message::assistant(bad.text.clone()), wrong]
+    }
+}
+
+/// Without its words, which are part of a prompt.
+impl fmt::Debug for Reask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reask").field("with_answer", &self.0.with_answer).finish_non_exhaustive()
     }
 }
 

@@ -5,8 +5,8 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A function that the model may ask the caller to run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A function that the model may ask the caller to run. `Debug` shows its name only.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Tool {
     /// The name the model calls it by.
@@ -30,6 +30,12 @@ impl Tool {
     pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.description = Some(text.into());
         self
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -17,8 +17,8 @@ use crate::{
     target::TargetId,
 };
 
-/// What a validator judges.
-#[derive(Clone, Copy, Debug)]
+/// What a validator judges. `Debug` shows sizes, never the text.
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Candidate<'a> {
     /// The answer.
@@ -77,6 +77,17 @@ impl<'a> Candidate<'a> {
         if let Some(changes) = self.changes {
             *changes.1.lock().unwrap_or_else(PoisonError::into_inner) += usage;
         }
+    }
+}
+
+impl fmt::Debug for Candidate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Candidate")
+            .field("response", self.response)
+            .field("request", self.request)
+            .field("target", &self.target)
+            .field("has_value", &self.value.is_some())
+            .finish_non_exhaustive()
     }
 }
 

@@ -190,8 +190,8 @@ impl<T> fmt::Debug for Call<'_, T> {
     }
 }
 
-/// A live answer that the validator has accepted.
-#[derive(Clone, Debug)]
+/// A live answer that the validator has accepted. `Debug` leaves the value out.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Answer<T> {
     /// What the validator made of it.
@@ -204,4 +204,15 @@ pub struct Answer<T> {
     pub repairs: Vec<Change>,
     /// Which values were converted to the type that the schema asks for.
     pub coercions: Vec<Change>,
+}
+
+impl<T> fmt::Debug for Answer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("response", &self.response)
+            .field("report", &self.report)
+            .field("repairs", &self.repairs)
+            .field("coercions", &self.coercions)
+            .finish_non_exhaustive()
+    }
 }

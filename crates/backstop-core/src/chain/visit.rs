@@ -17,6 +17,10 @@ use super::{
 };
 use crate::{budget::RetryToken, report::LimitedBy, request::Request, response::Response};
 
+/// What a call itself takes before its first request. A deadline that leaves so much less than the timeout does not
+/// limit it: by default a chain of one target has its timeout for a deadline.
+const GRAIN: Duration = Duration::from_millis(10);
+
 /// What a visit is to the other visits of its call.
 #[derive(Default)]
 pub(crate) struct Lane {
@@ -107,8 +111,8 @@ impl<'a> Visit<'a> {
             self.cx.deadline.checked_sub(kept).unwrap_or(self.cx.deadline)
         };
         let left = latest.saturating_duration_since(from);
-        let (allowed, limited_by) = if timeout <= left {
-            (timeout, by)
+        let (allowed, limited_by) = if timeout <= left + GRAIN {
+            (timeout.min(left), by)
         } else if latest < self.cx.deadline {
             (left, LimitedBy::TargetsToCome)
         } else {
