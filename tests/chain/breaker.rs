@@ -96,6 +96,10 @@ async fn an_open_breaker_alone_is_an_error_that_says_when_to_come_back() {
     assert_eq!((error.kind(), error.retry_in()), (ChainErrorKind::Exhausted, Some(secs(60))));
     let error = chain.complete("x").await.unwrap_err();
     assert_eq!(error.kind(), ChainErrorKind::NoTargetAvailable { retry_in: Some(secs(60)) });
+    assert_eq!(
+        error.to_string(),
+        "no target could be asked: a/m (breaker open, for 60 s); a target may be back in 60 s"
+    );
 }
 
 #[tokio::test(start_paused = true)]

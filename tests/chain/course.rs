@@ -46,7 +46,7 @@ async fn a_hard_failure_is_retried_after_a_wait_and_then_fails_over_with_the_sam
     assert_eq!((waits[0], waits[2]), (secs(0), secs(0)));
     assert!(answer.report.used_fallback);
     let requests: Vec<_> = first.seen().into_iter().chain(second.seen()).map(|seen| seen.request).collect();
-    assert!(requests.windows(2).all(|pair| pair[0].same(&pair[1])), "the prompt was copied");
+    assert!(requests.windows(2).all(|pair| pair[0].ptr_eq(&pair[1])), "the prompt was copied");
 }
 
 #[tokio::test(start_paused = true)]

@@ -119,7 +119,7 @@ async fn a_limit_of_ones_own_spreads_requests_and_fails_over_beyond_its_wait() {
     assert!(waited >= millis(4900) && waited <= millis(5100), "two at once, the third 5 s later: {waited:?}");
     let answer = chain.complete("x").deadline(secs(4)).await.unwrap();
     assert_eq!(answer.value, "spare");
-    let Skip::RateLimit { retry_in } = answer.report.skips[0].reason else {
+    let Skip::OwnRateLimit { retry_in } = answer.report.skips[0].reason else {
         panic!("{}", answer.report);
     };
     assert!(retry_in > secs(4) && retry_in <= secs(5), "{retry_in:?}");

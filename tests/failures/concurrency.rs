@@ -85,7 +85,7 @@ async fn cc_04_what_one_limit_gave_is_given_back_when_another_says_no() {
     chain.complete(request.clone()).await.unwrap();
     for _ in 0..3 {
         let error = chain.complete(request.clone()).await.unwrap_err();
-        assert!(matches!(error.report().skips[0].reason, Skip::RateLimit { .. }), "{error:?}");
+        assert!(matches!(error.report().skips[0].reason, Skip::OwnRateLimit { .. }), "{error:?}");
     }
     advance(millis(9_900)).await;
     for _ in 0..3 {

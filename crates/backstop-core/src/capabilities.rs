@@ -18,6 +18,15 @@ pub enum StructuredOutput {
 }
 
 /// What a model can do. `None` means unknown: it is tried, not skipped.
+///
+/// ```
+/// use backstop_core::{Capabilities, StructuredOutput};
+///
+/// let known = Capabilities::unknown().with_context_window(128_000).with_images(true);
+/// let corrected = Capabilities::unknown().with_structured_output(StructuredOutput::Strict).with_images(false);
+/// let here = known.overlaid(corrected);
+/// assert_eq!((here.context_window, here.images), (Some(128_000), Some(false)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use crate::{
     error::{Failure, FailureKind, ProviderError, Rejection},
     request::{Output, Request},
     response::{FinishKind, Response},
-    validator::{Candidate, Validator},
+    validator::Candidate,
 };
 
 /// A validator without a value. Dyn-safe, so that a chain can own a list of them
@@ -113,8 +113,8 @@ where
 }
 
 /// What every answer must pass before a check or validator looks at it: no refusal signal, not filtered, not cut
-/// off, and not empty unless that is allowed. Tool calls count as content where text was asked for; a model that was asked for JSON and
-/// calls a tool instead has not answered.
+/// off, and not empty unless that is allowed. Tool calls count as content where text was asked for; a model that was
+/// asked for JSON and calls a tool instead has not answered.
 pub(crate) fn baseline(request: &Request, response: &Response) -> Result<(), Failure> {
     if response.refusal.is_some() {
         return Err(Rejection::refused("the vendor marked the answer as a refusal").into());
@@ -145,18 +145,6 @@ fn cut(response: &Response) -> Cow<'static, str> {
         return Cow::Owned(format!("{reasoning} tokens of reasoning used up the limit; raise `max_tokens`"));
     }
     Cow::Borrowed("the answer met its token limit; raise `max_tokens`")
-}
-
-/// The answer's text, once the vendor's signals are clean. What [`Chain::complete`](crate::Chain::complete) uses.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Text;
-
-impl Validator for Text {
-    type Output = String;
-
-    async fn validate(&self, candidate: Candidate<'_>) -> Result<String, Rejection> {
-        Ok(candidate.text().to_owned())
-    }
 }
 
 #[cfg(test)]

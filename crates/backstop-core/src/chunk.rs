@@ -64,6 +64,16 @@ pub enum Chunk {
 }
 
 /// A whole answer as a stream, for a provider that does not stream or does not want to this time.
+///
+/// ```
+/// use backstop_core::{Chunk, Response, chunk};
+/// use futures_util::StreamExt;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let chunks: Vec<_> = chunk::whole(Response::new("blue")).collect().await;
+/// assert!(chunks.iter().any(|chunk| matches!(chunk, Ok(Chunk::Text(text)) if text == "blue")));
+/// # }
+/// ```
 #[must_use]
 pub fn whole(response: Response) -> ChunkStream {
     let chunks: Vec<_> = Chunk::all_of(response).map(Ok).collect();

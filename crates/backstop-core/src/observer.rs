@@ -56,7 +56,23 @@ pub enum CallOutcome {
 
 /// Hears of events, on the caller's task and outside all locks. Must not block; a panic is caught and ignored.
 ///
-/// A closure is an observer: `|event: &Event<'_>| …`.
+/// A closure is an observer:
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+/// use backstop_core::{CallOutcome, Chain, Event};
+///
+/// let failed = Arc::new(AtomicU64::new(0));
+/// let counter = Arc::clone(&failed);
+/// let chain = Chain::builder().observer(move |event: &Event<'_>| match event {
+///     Event::CallFinished { outcome: CallOutcome::Failed, .. } => {
+///         counter.fetch_add(1, Ordering::Relaxed);
+///     }
+///     Event::AttemptFinished { record } if record.alert => eprintln!("{} needs somebody", record.target),
+///     _ => {}
+/// });
+/// # let _ = chain;
+/// ```
 pub trait Observer: Send + Sync + 'static {
     /// Something happened.
     fn on_event(&self, event: &Event<'_>);

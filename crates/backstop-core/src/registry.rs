@@ -168,8 +168,8 @@ impl RegistryBuilder {
         self
     }
 
-    /// How many breakers, gates, credentials and budgets are kept, of each. Default 1024. Keys come from configuration, so
-    /// more than that are a mistake, such as a key per tenant. Beyond it a new key gets what it asks for, but
+    /// How many breakers, gates, credentials and budgets are kept, of each. Default 1024. Keys come from configuration,
+    /// so more than that are a mistake, such as a key per tenant. Beyond it a new key gets what it asks for, but
     /// neither shared nor listed.
     pub fn max_keys(mut self, most: usize) -> Self {
         self.max_keys = most;

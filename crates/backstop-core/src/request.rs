@@ -173,6 +173,26 @@ impl fmt::Debug for OutputSchema {
 }
 
 /// Options that only one adapter understands; the type lives in that adapter's crate.
+///
+/// ```
+/// use backstop_core::{ProviderOptions, Request};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct VendorOptions {
+///     safe_mode: bool,
+/// }
+///
+/// impl ProviderOptions for VendorOptions {
+///     const PROVIDER: &'static str = "vendor";
+/// }
+///
+/// let request = Request::new("Name a colour.").options(&VendorOptions { safe_mode: true })?;
+/// // In the adapter:
+/// let options: Option<VendorOptions> = request.options_of()?;
+/// assert!(options.is_some_and(|options| options.safe_mode));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub trait ProviderOptions: Serialize + DeserializeOwned {
     /// The name of the adapter that reads them, as [`Provider::name`](crate::Provider::name) gives it.
     const PROVIDER: &'static str;
@@ -341,7 +361,7 @@ impl Request {
 
     /// Whether two handles share the same bytes.
     #[must_use]
-    pub fn same(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
@@ -410,9 +430,9 @@ mod tests {
     fn clones_share_and_setters_copy_on_write() {
         let one = Request::new("hello");
         let two = one.clone();
-        assert!(one.same(&two));
+        assert!(one.ptr_eq(&two));
         let three = two.max_tokens(5);
-        assert!(!one.same(&three));
+        assert!(!one.ptr_eq(&three));
         assert_eq!((one.max_tokens, three.max_tokens), (None, Some(5)));
     }
 

@@ -8,6 +8,13 @@ use serde_json::Value;
 use crate::tool::ToolCall;
 
 /// One answer of one target, not yet judged. `Debug` shows sizes, never the text.
+///
+/// ```
+/// use backstop_core::{FinishKind, Response, Usage};
+///
+/// let cut = Response::new("Once upon a").with_finish(FinishKind::Length).with_usage(Usage::new(12, 3));
+/// assert_eq!(cut.usage.map(|usage| usage.total()), Some(15));
+/// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

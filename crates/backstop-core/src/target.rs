@@ -25,6 +25,15 @@ type Adapt = Arc<dyn Fn(Request) -> Request + Send + Sync>;
 /// | larger limit | twice the first, once | where the model's own maximum allows it |
 /// | attempts at once | no limit | vendors queue by themselves; a local server may not |
 /// | queue wait | 1 s | a short burst gets through; beyond that the next target answers sooner |
+///
+/// ```
+/// use std::time::Duration;
+/// use backstop_core::{Provider, ProviderExt, Target};
+///
+/// fn local(server: impl Provider) -> Target {
+///     server.model("llama3.1:8b").named("local").timeout(Duration::from_secs(90)).retries(0).max_in_flight(2)
+/// }
+/// ```
 #[derive(Clone)]
 #[must_use = "a target does nothing until a chain has it"]
 pub struct Target {

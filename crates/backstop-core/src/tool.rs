@@ -6,6 +6,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A function that the model may ask the caller to run. `Debug` shows its name only.
+///
+/// ```
+/// use backstop_core::{Message, Request, Response, Tool, ToolResult};
+/// use serde_json::json;
+///
+/// let weather = Tool::new("weather", json!({ "type": "object", "properties": { "city": { "type": "string" } } }))
+///     .description("The weather in a city.");
+/// let request = Request::new("Do I need an umbrella in Oslo?").tool(weather);
+///
+/// // What the tools of an answer gave back goes into the next request.
+/// fn next(request: Request, answer: &Response) -> Request {
+///     answer.tool_calls.iter().fold(request, |request, call| {
+///         request.message(Message::tool_result(ToolResult::new(call, "rain")))
+///     })
+/// }
+/// # let _ = (request, next);
+/// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Tool {

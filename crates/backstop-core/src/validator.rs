@@ -18,6 +18,16 @@ use crate::{
 };
 
 /// What a validator judges. `Debug` shows sizes, never the text.
+///
+/// ```
+/// use backstop_core::{Candidate, Request, Response, Validator, validator};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), backstop_core::Rejection> {
+/// // A validator is tested without a chain.
+/// let (response, request) = (Response::new("blue"), Request::new("Name a colour."));
+/// assert_eq!(validator::Text.validate(Candidate::new(&response, &request)).await?, "blue");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Candidate<'a> {
@@ -244,6 +254,18 @@ impl<V: Validator + ?Sized> Validator for Arc<V> {
 
     fn prepare(&self, request: &mut Request) -> Result<(), ConfigError> {
         (**self).prepare(request)
+    }
+}
+
+/// The answer's text, once the vendor's signals are clean. What [`Chain::complete`](crate::Chain::complete) uses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Text;
+
+impl Validator for Text {
+    type Output = String;
+
+    async fn validate(&self, candidate: Candidate<'_>) -> Result<String, Rejection> {
+        Ok(candidate.text().to_owned())
     }
 }
 

@@ -127,7 +127,7 @@ impl<'a> Visit<'a> {
         if !slot.rates.is_off() {
             let longest = longest.saturating_sub(began.elapsed());
             let taken = slot.rates.take(self.request(), &self.tries.overlay, longest).await;
-            queued.charge = Some(taken.map_err(|retry_in| Skip::RateLimit { retry_in })?);
+            queued.charge = Some(taken.map_err(|retry_in| Skip::OwnRateLimit { retry_in })?);
         }
         Ok(queued)
     }

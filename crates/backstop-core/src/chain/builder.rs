@@ -35,6 +35,22 @@ const KEPT_SHARE: f64 = 0.25;
 /// | kept for each target to come | 25 % of the time left, at most its timeout | see [`keep_time`](Self::keep_time) |
 /// | breakers, retry budgets | a registry of its own | see [`Registry`] |
 /// | quality windows, hedging, canary | off | they cost calls, or answers that were asked for |
+///
+/// ```
+/// use std::time::Duration;
+/// use backstop_core::{Chain, ConfigError, FailurePolicy, Hedge, Provider, ProviderExt, Registry};
+///
+/// fn build(first: impl Provider, second: impl Provider, shared: &Registry) -> Result<Chain, ConfigError> {
+///     Chain::builder()
+///         .target(first.model("large").timeout(Duration::from_secs(20)))
+///         .target(second.model("small"))
+///         .deadline(Duration::from_secs(30))
+///         .hedge(Hedge::after(Duration::from_secs(6)))
+///         .policy(FailurePolicy::keep_serving())
+///         .breakers(shared)
+///         .build()
+/// }
+/// ```
 #[derive(Default)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ChainBuilder {
@@ -133,8 +149,8 @@ impl ChainBuilder {
         self
     }
 
-    /// Shares breakers, gates, latches and retry budgets with the other chains that are given the same registry, and sets how
-    /// breakers behave. Default: a registry of the chain's own with default breakers.
+    /// Shares breakers, gates, latches and retry budgets with the other chains that are given the same registry, and
+    /// sets how breakers behave. Default: a registry of the chain's own with default breakers.
     pub fn breakers(mut self, registry: &Registry) -> Self {
         self.registry = Some(registry.clone());
         self

@@ -13,13 +13,12 @@ use super::{
     snapshot::ChainSnapshot,
 };
 use crate::{
-    check::Text,
     error::{ChainError, ConfigError},
     reask::Reask,
     report::Report,
     request::Request,
     response::Response,
-    validator::{BoxValidator, Change, ChangeClass, Validator},
+    validator::{BoxValidator, Change, ChangeClass, Text, Validator},
 };
 
 /// Ordered targets, checks and a deadline. Cloning is one atomic increment; share it between all tasks.
@@ -114,6 +113,20 @@ impl fmt::Debug for Chain {
 }
 
 /// A call that has not started: set options, then `.await` it. Dropping the future cancels the request.
+///
+/// ```
+/// use std::time::Duration;
+/// use backstop_core::{Chain, ChainError};
+///
+/// async fn summary(chain: &Chain, letter: &str) -> Result<String, ChainError> {
+///     let call = chain.complete(format!("Sum up in one sentence:\n{letter}"));
+///     let answer = call.deadline(Duration::from_secs(8)).task("summaries").tag("source", "mail").await?;
+///     if answer.report.used_fallback {
+///         println!("{}", answer.report);
+///     }
+///     Ok(answer.value)
+/// }
+/// ```
 ///
 /// Where a plain future is needed (`tokio::spawn`, `join_all`), write `.into_future()`.
 #[must_use = "a call does nothing until awaited"]

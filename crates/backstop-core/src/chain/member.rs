@@ -11,7 +11,7 @@ use crate::{
     budget::RetryBudget,
     error::FailureKind,
     gate::Gate,
-    policy,
+    policy::Closing,
     provider::{CredentialId, Provider},
     registry::{Credential, CredentialKey, GateKey, Registry},
     report::Skip,
@@ -110,21 +110,15 @@ impl Member {
 
     /// Closes a gate or latches the credential that an attempt was sent with, which may not be the one of now. True
     /// unless it was so already.
-    pub(crate) fn close(
-        &self,
-        used: CredentialId,
-        gate: policy::Gate,
-        kind: FailureKind,
-        now: Instant,
-    ) -> bool {
+    pub(crate) fn close(&self, used: CredentialId, what: Closing, kind: FailureKind, now: Instant) -> bool {
         let standing = self.standing();
         let rotated = (used != standing.credential_id)
             .then(|| Standing::look_up(&self.instance, &self.model, &self.registry, used));
         let standing = rotated.as_ref().unwrap_or(&*standing);
-        let (gate, wait) = match gate {
-            policy::Gate::Latch => return standing.credential.latch().latch(kind),
-            policy::Gate::Model(wait) => (&*standing.gate, wait),
-            policy::Gate::Credential(wait) => (standing.credential.gate(), wait),
+        let (gate, wait) = match what {
+            Closing::Latch => return standing.credential.latch().latch(kind),
+            Closing::Model(wait) => (&*standing.gate, wait),
+            Closing::Credential(wait) => (standing.credential.gate(), wait),
         };
         gate.close_for(wait, now)
     }

@@ -13,8 +13,7 @@ use super::{
 use crate::{
     attempt::{Attempt, Overlay, Progress},
     check::baseline,
-    error::{Failure, FailureKind, ProviderError, Rejection},
-    human::Human,
+    error::{Failure, Rejection},
     policy::Shown,
     report::LimitedBy,
     request::Request,
@@ -85,7 +84,7 @@ pub(crate) async fn send(
             if matches!(allowance.limited_by, LimitedBy::Timeout | LimitedBy::AdaptiveTimeout) {
                 slot.took(cx.task(), allowance.from.elapsed());
             }
-            return Err(failed(timed_out(&attempt, allowance).into()));
+            return Err(failed(allowance.timed_out("complete answer", attempt.progress.stage()).into()));
         }
     };
     let took = allowance.from.elapsed();
@@ -102,21 +101,6 @@ pub(crate) fn lowered(attempt: &Attempt<'_>) -> Option<Cow<'static, str>> {
     (sent < asked).then(|| {
         Cow::Owned(format!("`max_tokens` was lowered from {asked} to {sent}, the most that the model writes"))
     })
-}
-
-fn timed_out(attempt: &Attempt<'_>, allowance: &Allowance) -> ProviderError {
-    let allowed = Human(allowance.allowed);
-    let message = match allowance.limited_by {
-        LimitedBy::Timeout => format!("no complete answer in {allowed}"),
-        LimitedBy::AdaptiveTimeout => {
-            format!("no complete answer in {allowed}, long for what the target takes lately")
-        }
-        LimitedBy::Deadline => format!("no complete answer in the {allowed} that the deadline left"),
-        LimitedBy::TargetsToCome => {
-            format!("no complete answer in {allowed}; the rest is for the next targets")
-        }
-    };
-    ProviderError::new(FailureKind::Timeout, message).with_stage(attempt.progress.stage())
 }
 
 /// The vendor's signals first, then the chain's checks, then the caller's validator.

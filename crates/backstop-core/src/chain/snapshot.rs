@@ -8,6 +8,14 @@ use super::{inner::Inner, member::Member, slot::Slot};
 use crate::{breaker, budget::BudgetSnapshot, error::FailureKind, target::TargetId};
 
 /// A chain at one moment. Taking it changes nothing. Holds no key and no text.
+///
+/// ```
+/// use backstop_core::Chain;
+///
+/// fn is_healthy(chain: &Chain) -> bool {
+///     chain.snapshot().targets.iter().any(|target| target.available)
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChainSnapshot {

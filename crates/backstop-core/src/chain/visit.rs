@@ -15,7 +15,14 @@ use super::{
     tries::Tries,
     walk::Walk,
 };
-use crate::{budget::RetryToken, report::LimitedBy, request::Request, response::Response};
+use crate::{
+    budget::RetryToken,
+    error::{FailureKind, ProviderError, Stage},
+    human::Human,
+    report::LimitedBy,
+    request::Request,
+    response::Response,
+};
 
 /// What a call itself takes before its first request. A deadline that leaves so much less than the timeout does not
 /// limit it: by default a chain of one target has its timeout for a deadline.
@@ -60,6 +67,22 @@ pub(crate) struct Allowance {
     pub(crate) limited_by: LimitedBy,
     /// What the target's own setting says.
     pub(crate) timeout: Duration,
+}
+
+impl Allowance {
+    /// The failure of an attempt that did not give `what` in its time, and what limited that.
+    pub(crate) fn timed_out(&self, what: &str, stage: Stage) -> ProviderError {
+        let allowed = Human(self.allowed);
+        let message = match self.limited_by {
+            LimitedBy::Timeout => format!("no {what} in {allowed}"),
+            LimitedBy::AdaptiveTimeout => {
+                format!("no {what} in {allowed}, long for what the target takes lately")
+            }
+            LimitedBy::Deadline => format!("no {what} in the {allowed} that the deadline left"),
+            LimitedBy::TargetsToCome => format!("no {what} in {allowed}; the rest is for the next targets"),
+        };
+        ProviderError::new(FailureKind::Timeout, message).with_stage(stage)
+    }
 }
 
 impl<'a> Visit<'a> {

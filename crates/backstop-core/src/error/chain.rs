@@ -12,6 +12,19 @@ use crate::{
 /// The whole call failed. Cheap to clone and one pointer wide; `source()` is the last failure, the message
 /// names the first one too, and [`report`](Self::report) lists every attempt. `Debug` prints that list, so that an `unwrap()` in a test
 /// shows what happened.
+///
+/// ```
+/// use backstop_core::{ChainError, ChainErrorKind, FailureKind};
+///
+/// fn status(error: &ChainError) -> u16 {
+///     match error.kind() {
+///         ChainErrorKind::GaveUp(FailureKind::InvalidRequest) => 400,
+///         ChainErrorKind::Deadline => 504,
+///         _ if error.is_retryable() => 503,
+///         _ => 500,
+///     }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct ChainError(Arc<Inner>);
 
@@ -109,6 +122,22 @@ impl ChainError {
     }
 }
 
+impl ChainError {
+    /// Why the first few targets were passed over.
+    fn write_skips(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 3;
+        let skips = &self.0.report.skips;
+        for (index, skip) in skips.iter().take(SHOWN).enumerate() {
+            let before = if index == 0 { ": " } else { ", " };
+            write!(f, "{before}{} ({})", skip.target, skip.reason)?;
+        }
+        match skips.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
 impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempts = self.0.report.attempts.len();
@@ -124,7 +153,8 @@ impl fmt::Display for ChainError {
                 write!(f, "the deadline ended the call after {attempts} attempt{plural}")?;
             }
             ChainErrorKind::NoTargetAvailable { .. } => {
-                f.write_str("no target could be asked (see the report's skips)")?;
+                f.write_str("no target could be asked")?;
+                self.write_skips(f)?;
             }
             ChainErrorKind::Config => {
                 f.write_str("the call's options cannot work")?;

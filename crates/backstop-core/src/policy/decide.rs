@@ -128,14 +128,14 @@ pub struct Decision {
     pub why: Why,
     /// What is closed for the calls that follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
+    pub gate: Option<Closing>,
 }
 
-/// A gate to close.
+/// A gate to close, or a credential to latch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Gate {
+pub enum Closing {
     /// This model, for this credential.
     Model(Duration),
     /// Everything that uses the credential.
@@ -243,6 +243,19 @@ impl fmt::Display for Decision {
 }
 
 /// Decides what a failure leads to. Pure, so that the whole behaviour can be tested as a table.
+///
+/// ```
+/// use std::time::Duration;
+/// use backstop_core::{Disposition, FailureKind, FailurePolicy, policy::{DecisionContext, Why, decide}};
+///
+/// let kind = FailureKind::Overloaded;
+/// let mut context = DecisionContext::new(kind, FailurePolicy::default().rule(kind));
+/// assert_eq!(decide(&context).disposition, Disposition::Retry);
+/// context.retry_after = Some(Duration::from_secs(60));
+/// let decision = decide(&context);
+/// assert_eq!(decision.disposition, Disposition::FailOver);
+/// assert!(matches!(decision.why, Why::RetryAfterTooLong { .. }));
+/// ```
 #[must_use]
 pub fn decide(cx: &DecisionContext) -> Decision {
     match cx.rule.disposition {
@@ -343,19 +356,19 @@ fn leave(cx: &DecisionContext, disposition: Disposition, why: Why) -> Decision {
     let disposition = if disposition == Disposition::Retry { Disposition::FailOver } else { disposition };
     let gate = match cx.rule.gate {
         GateEffect::None => None,
-        GateEffect::Model => Some(Gate::Model(cx.retry_after.unwrap_or(GATE_DEFAULT).min(GATE_CAP))),
-        GateEffect::Credential => Some(Gate::Credential(GATE_QUOTA)),
-        GateEffect::Latch => Some(Gate::Latch),
+        GateEffect::Model => Some(Closing::Model(cx.retry_after.unwrap_or(GATE_DEFAULT).min(GATE_CAP))),
+        GateEffect::Credential => Some(Closing::Credential(GATE_QUOTA)),
+        GateEffect::Latch => Some(Closing::Latch),
     };
     Decision { disposition, delay: Duration::ZERO, remedy: Remedy::Nothing, why, gate }
 }
 
 /// What is closed for the other calls while this one waits. A wait that the server names holds for all of them. A
 /// rejected credential stays rejected, whatever the caller's policy makes of this call.
-fn closed_meanwhile(cx: &DecisionContext) -> Option<Gate> {
+fn closed_meanwhile(cx: &DecisionContext) -> Option<Closing> {
     match (cx.rule.gate, cx.retry_after) {
-        (GateEffect::Latch, _) => Some(Gate::Latch),
-        (GateEffect::Model, Some(asked)) => Some(Gate::Model(asked.min(GATE_CAP))),
+        (GateEffect::Latch, _) => Some(Closing::Latch),
+        (GateEffect::Model, Some(asked)) => Some(Closing::Model(asked.min(GATE_CAP))),
         _ => None,
     }
 }
@@ -383,14 +396,14 @@ mod tests {
     #[test]
     fn rate_limits_follow_the_wait_that_is_named() {
         let cases = [
-            (Some(ms(0)), 0, Disposition::Retry, ms(0), Some(Gate::Model(ms(0)))),
-            (Some(ms(400)), 0, Disposition::Retry, ms(400), Some(Gate::Model(ms(400)))),
-            (Some(ms(2000)), 0, Disposition::Retry, ms(2000), Some(Gate::Model(ms(2000)))),
-            (Some(ms(3000)), 0, Disposition::FailOver, ms(0), Some(Gate::Model(ms(3000)))),
-            (Some(ms(1_800_000)), 0, Disposition::FailOver, ms(0), Some(Gate::Model(ms(900_000)))),
+            (Some(ms(0)), 0, Disposition::Retry, ms(0), Some(Closing::Model(ms(0)))),
+            (Some(ms(400)), 0, Disposition::Retry, ms(400), Some(Closing::Model(ms(400)))),
+            (Some(ms(2000)), 0, Disposition::Retry, ms(2000), Some(Closing::Model(ms(2000)))),
+            (Some(ms(3000)), 0, Disposition::FailOver, ms(0), Some(Closing::Model(ms(3000)))),
+            (Some(ms(1_800_000)), 0, Disposition::FailOver, ms(0), Some(Closing::Model(ms(900_000)))),
             (None, 0, Disposition::Retry, ms(300), None),
-            (None, 1, Disposition::FailOver, ms(0), Some(Gate::Model(ms(5000)))),
-            (Some(ms(400)), 1, Disposition::FailOver, ms(0), Some(Gate::Model(ms(400)))),
+            (None, 1, Disposition::FailOver, ms(0), Some(Closing::Model(ms(5000)))),
+            (Some(ms(400)), 1, Disposition::FailOver, ms(0), Some(Closing::Model(ms(400)))),
         ];
         for (asked, already, disposition, delay, gate) in cases {
             let decision = rate_limited(asked, already);
@@ -469,10 +482,13 @@ mod tests {
 
     #[test]
     fn an_empty_account_closes_the_credential_and_a_bad_key_latches_it() {
-        assert_eq!(decide(&context(FailureKind::QuotaExhausted)).gate, Some(Gate::Credential(ms(900_000))));
-        assert_eq!(decide(&context(FailureKind::Authentication)).gate, Some(Gate::Latch));
+        assert_eq!(
+            decide(&context(FailureKind::QuotaExhausted)).gate,
+            Some(Closing::Credential(ms(900_000)))
+        );
+        assert_eq!(decide(&context(FailureKind::Authentication)).gate, Some(Closing::Latch));
         let mut cx = context(FailureKind::Authentication);
         cx.rule.disposition = Disposition::Retry;
-        assert_eq!(decide(&cx).gate, Some(Gate::Latch));
+        assert_eq!(decide(&cx).gate, Some(Closing::Latch));
     }
 }

@@ -5,6 +5,6 @@ mod decide;
 mod rule;
 mod table;
 
-pub use decide::{Decision, DecisionContext, Gate, Shown, Why, decide};
+pub use decide::{Closing, Decision, DecisionContext, Shown, Why, decide};
 pub use rule::{BreakerEffect, Disposition, GateEffect, Remedy, Rule};
 pub use table::FailurePolicy;

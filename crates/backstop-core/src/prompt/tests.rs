@@ -54,7 +54,7 @@ fn a_template_is_rendered_in_order_and_values_are_not_read_again() {
 fn each_target_gets_its_own_texts_and_later_overrides_lie_over_earlier_ones() {
     let request = render(&sorting().build().unwrap());
     let other = request.for_target("anthropic", "claude-sonnet-4-5");
-    assert!(other.same(&request), "nothing was copied");
+    assert!(other.ptr_eq(&request), "nothing was copied");
     let ollama = request.for_target("ollama", "llama3.1:8b");
     assert_eq!(ollama.system.as_deref(), Some("Sort for Acme. One word."));
     assert_eq!(texts(&ollama), [user("<mail>{{company}} & co</mail>")]);
@@ -66,8 +66,8 @@ fn each_target_gets_its_own_texts_and_later_overrides_lie_over_earlier_ones() {
     let expected = [user("A {{company}} & co?"), assistant("yes"), user("Sort: {{company}} & co (low)")];
     assert_eq!(texts(&o3), expected);
     assert_eq!(o3.system, None);
-    assert!(request.for_target("openai", "gpt-4o").same(&request));
-    assert!(o3.for_target("ollama", "x").same(&o3), "a target's request has no other variants");
+    assert!(request.for_target("openai", "gpt-4o").ptr_eq(&request));
+    assert!(o3.for_target("ollama", "x").ptr_eq(&o3), "a target's request has no other variants");
 }
 
 #[test]

@@ -19,6 +19,20 @@ use crate::{
 
 /// Everything that happened in one call. `Display` prints a table; serde gives JSON. Holds no prompt, answer or
 /// secret.
+///
+/// ```
+/// use backstop_core::Report;
+///
+/// fn log(report: &Report) {
+///     for attempt in &report.attempts {
+///         println!("{} {:?} {:?}", attempt.target, attempt.latency, attempt.failure());
+///     }
+///     for skip in &report.skips {
+///         println!("{} was not asked: {}", skip.target, skip.reason);
+///     }
+///     println!("{} tokens, {:?}", report.usage.total(), report.served_by());
+/// }
+/// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -215,7 +229,7 @@ impl SkipRecord {
     fn limit_ends_in(&self, elapsed: Duration) -> Option<Duration> {
         let wait = match self.reason {
             Skip::Quality { retry_in } => retry_in,
-            Skip::RateLimit { retry_in } => Some(retry_in),
+            Skip::OwnRateLimit { retry_in } => Some(retry_in),
             _ => None,
         };
         Some(wait?.saturating_sub(elapsed.saturating_sub(self.at)))
@@ -254,7 +268,7 @@ pub enum Skip {
         waited: Duration,
     },
     /// Its own limit of requests or tokens a minute is reached.
-    RateLimit {
+    OwnRateLimit {
         /// When it would have room again.
         retry_in: Duration,
     },

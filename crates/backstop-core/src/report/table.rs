@@ -110,7 +110,7 @@ impl fmt::Display for Skip {
             }
             Self::Quality { retry_in: None } => f.write_str("too many useless answers to this task"),
             Self::BulkheadFull { waited } => write!(f, "full, waited {}", Human(*waited)),
-            Self::RateLimit { retry_in } => write!(f, "own rate limit, for {}", Human(*retry_in)),
+            Self::OwnRateLimit { retry_in } => write!(f, "own rate limit, for {}", Human(*retry_in)),
             Self::HedgeNotPaid => f.write_str("no hedge, retry budget empty"),
             Self::Unsupported { what } => write!(f, "does not support {what}"),
             Self::ContextTooSmall { window: Some(tokens) } => {

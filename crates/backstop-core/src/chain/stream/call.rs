@@ -67,6 +67,24 @@ impl Chain {
 /// | [`head`](Self::head) | 120 characters or 500 ms | most refusals say so in their first sentence |
 /// | [`on_interrupt`](Self::on_interrupt) | [`OnInterrupt::Error`] | only the caller knows what can be taken back |
 /// | [`reasoning`](Self::reasoning) | off | it is shown before it is known whether an answer follows |
+///
+/// ```
+/// use backstop_core::{Chain, Interrupted, OnInterrupt, StreamEvent};
+///
+/// async fn shown(chain: &Chain, question: &str) -> Result<String, Box<dyn std::error::Error>> {
+///     let (mut text, mut stream) =
+///         (String::new(), chain.stream(question).on_interrupt(OnInterrupt::Restart).await?);
+///     while let Some(event) = stream.next().await {
+///         match event {
+///             Ok(StreamEvent::Delta(piece)) => text.push_str(&piece),
+///             Ok(StreamEvent::Restarted { .. }) => text.clear(),
+///             Ok(_) => {}
+///             Err(Interrupted { text: so_far, cause, .. }) => return Ok(format!("{so_far} … ({cause})")),
+///         }
+///     }
+///     Ok(text)
+/// }
+/// ```
 #[must_use = "a stream does nothing until awaited"]
 pub struct StreamCall {
     chain: Chain,

@@ -22,7 +22,6 @@ use crate::{
     error::{Failure, FailureKind, ProviderError, Stage},
     human::Human,
     policy::Shown,
-    report::LimitedBy,
     request::Request,
 };
 
@@ -95,7 +94,13 @@ impl Wait {
 
     /// An attempt that was waited for long enough.
     fn ended(&self, stage: Stage, allowance: &Allowance) -> Failed {
-        let failed = self.failed(timed_out(stage, self.allowed, allowance).into());
+        let error = if self.allowed < allowance.allowed {
+            let message = format!("no content in {}", Human(self.allowed));
+            ProviderError::new(FailureKind::Timeout, message).with_stage(stage)
+        } else {
+            allowance.timed_out("content", stage)
+        };
+        let failed = self.failed(error.into());
         Failed { allowed: self.allowed, hasty: self.hasty, ..failed }
     }
 }
@@ -156,20 +161,4 @@ async fn head(
         check.check_head(&reading.response.text).map_err(|rejection| Some(rejection.into()))?;
     }
     Ok(())
-}
-
-fn timed_out(stage: Stage, allowed: Duration, allowance: &Allowance) -> ProviderError {
-    let shown = Human(allowed);
-    let message = match allowance.limited_by {
-        _ if allowed < allowance.allowed => format!("no content in {shown}"),
-        LimitedBy::Timeout => format!("no content in {shown}"),
-        LimitedBy::AdaptiveTimeout => {
-            format!("no content in {shown}, long for what the target takes lately")
-        }
-        LimitedBy::Deadline => format!("no content in the {shown} that the deadline left"),
-        LimitedBy::TargetsToCome => {
-            format!("no content in {shown}; the rest is for the next targets")
-        }
-    };
-    ProviderError::new(FailureKind::Timeout, message).with_stage(stage)
 }

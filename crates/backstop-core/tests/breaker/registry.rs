@@ -1,16 +1,15 @@
 //! What chains share through a registry.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use backstop_core::breaker::{Breaker, BreakerConfig, BreakerKey, Outcome, State};
+use backstop_core::breaker::{BreakerConfig, BreakerKey, Outcome, State};
 use backstop_core::clock::{Clock, ManualClock};
 use backstop_core::error::FailureKind;
 use backstop_core::provider::CredentialId;
 use backstop_core::registry::{CredentialKey, GateKey, Registry};
 
-const SECOND: Duration = Duration::from_secs(1);
+use super::support::{SECOND, fail};
 
 fn registry(max_keys: usize) -> (Registry, ManualClock) {
     let clock = ManualClock::new();
@@ -26,17 +25,11 @@ fn credential(id: u64) -> CredentialKey {
     CredentialKey::new("openai@https://api.openai.com", CredentialId(id))
 }
 
-fn open(breaker: &Arc<Breaker>) {
-    for _ in 0..5 {
-        breaker.try_acquire().unwrap().settle(Outcome::FAILURE);
-    }
-}
-
 #[test]
 fn two_chains_see_one_outage() {
     let (registry, _clock) = registry(8);
     let (first, second) = (registry.breaker(&key(1)), registry.clone().breaker(&key(1)));
-    open(&first);
+    fail(&first, 5);
     assert!(second.try_acquire().is_err());
     assert!(registry.breaker(&key(2)).try_acquire().is_ok(), "another model is not down with it");
 }
@@ -55,12 +48,12 @@ fn the_first_to_ask_sets_the_config() {
 fn eviction_takes_idle_breakers_that_nobody_holds() {
     let (registry, clock) = registry(4);
     let held = registry.breaker(&key(0));
-    open(&registry.breaker(&key(1)));
+    fail(&registry.breaker(&key(1)), 5);
     registry.breaker(&key(2)).try_acquire().unwrap().settle(Outcome::Success);
     let permit = registry.breaker(&key(3)).try_acquire().unwrap();
 
     let unlisted = registry.breaker(&key(4));
-    open(&unlisted);
+    fail(&unlisted, 5);
     assert_eq!(
         registry.snapshot().unlisted_total,
         1,
@@ -86,7 +79,7 @@ fn one_listener_hears_of_all_breakers_present_and_future() {
     let early = registry.breaker(&key(1));
     let subscription =
         registry.subscribe(move |transition| hear.lock().unwrap().push(transition.to_string()));
-    open(&early);
+    fail(&early, 5);
     registry.breaker(&key(2)).force_open();
     drop(subscription);
     early.reset();
@@ -147,7 +140,7 @@ fn latched_credentials_and_closed_gates_are_not_evicted() {
 #[test]
 fn a_snapshot_is_plain_data_without_secrets() {
     let (registry, clock) = registry(8);
-    open(&registry.breaker(&key(1)));
+    fail(&registry.breaker(&key(1)), 5);
     registry.breaker(&key(0));
     registry.gate(&GateKey::new(credential(1), "gpt-4o")).close_for(20 * SECOND, clock.now());
     registry.credential(&credential(255)).latch().latch(FailureKind::Authentication);
@@ -166,7 +159,7 @@ fn a_snapshot_is_plain_data_without_secrets() {
 async fn by_default_time_is_tokios_and_can_be_paused() {
     let registry = Registry::new();
     let breaker = registry.breaker(&key(1));
-    open(&breaker);
+    fail(&breaker, 5);
     tokio::time::advance(55 * SECOND).await;
     assert_eq!(breaker.snapshot().state, State::Open);
     assert!(breaker.try_acquire().unwrap().is_probe(), "45 s and a fifth of jitter have passed");

@@ -1,5 +1,4 @@
 //! What circuit breakers have been known to get wrong, one behaviour per test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier, Mutex};
@@ -11,22 +10,9 @@ use backstop_core::breaker::{
 };
 use backstop_core::clock::ManualClock;
 
-const SECOND: Duration = Duration::from_secs(1);
+use super::support::{SECOND, breaker, fail, probe, rejection, state};
+
 const DAY: Duration = Duration::from_secs(86_400);
-
-fn breaker(config: BreakerConfigBuilder) -> (Arc<Breaker>, ManualClock) {
-    let clock = ManualClock::new();
-    let config = config.jitter(0.0).build().unwrap();
-    let breaker =
-        Breaker::builder(BreakerKey::new("provider", "model")).config(config).clock(clock.clone()).build();
-    (breaker, clock)
-}
-
-fn fail(breaker: &Arc<Breaker>, times: usize) {
-    for _ in 0..times {
-        breaker.try_acquire().unwrap().settle(Outcome::FAILURE);
-    }
-}
 
 /// Open, and its cooldown is over.
 fn probe_due(config: BreakerConfigBuilder) -> (Arc<Breaker>, ManualClock) {
@@ -34,21 +20,6 @@ fn probe_due(config: BreakerConfigBuilder) -> (Arc<Breaker>, ManualClock) {
     fail(&breaker, 5);
     clock.advance(45 * SECOND);
     (breaker, clock)
-}
-
-fn probe(breaker: &Arc<Breaker>) -> Permit {
-    let permit = breaker.try_acquire().unwrap();
-    assert!(permit.is_probe());
-    permit
-}
-
-fn state(breaker: &Breaker) -> State {
-    breaker.snapshot().state
-}
-
-fn rejection(breaker: &Arc<Breaker>) -> (RejectReason, Option<Duration>) {
-    let rejected = breaker.try_acquire().unwrap_err();
-    (rejected.reason, rejected.retry_in)
 }
 
 /// `threads` threads acquire at the same moment and keep what they get.

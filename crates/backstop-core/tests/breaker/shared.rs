@@ -1,5 +1,4 @@
 //! Breakers of several processes that agree on who probes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -12,7 +11,7 @@ use backstop_core::breaker::{
 };
 use backstop_core::clock::{Clock, ManualClock};
 
-const SECOND: Duration = Duration::from_secs(1);
+use super::support::SECOND;
 
 /// A store of one lease per key, which never expires by itself.
 #[derive(Default)]

@@ -1,52 +1,17 @@
 //! The states of a breaker, one behaviour per test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use backstop_core::breaker::{
-    Breaker, BreakerConfig, BreakerConfigBuilder, BreakerKey, Outcome, Permit, RejectReason, State,
-};
+use backstop_core::breaker::{Breaker, BreakerConfig, Outcome, RejectReason, State};
 use backstop_core::clock::{Clock, ManualClock};
 
-const SECOND: Duration = Duration::from_secs(1);
-
-fn breaker(config: BreakerConfigBuilder) -> (Arc<Breaker>, ManualClock) {
-    let clock = ManualClock::new();
-    let key = BreakerKey::new("openai", "gpt-4o");
-    let config = config.jitter(0.0).build().unwrap();
-    (Breaker::builder(key).config(config).clock(clock.clone()).build(), clock)
-}
-
-fn settle(breaker: &Arc<Breaker>, outcomes: impl IntoIterator<Item = Outcome>) {
-    for outcome in outcomes {
-        breaker.try_acquire().unwrap().settle(outcome);
-    }
-}
-
-fn fail(breaker: &Arc<Breaker>, times: usize) {
-    settle(breaker, std::iter::repeat_n(Outcome::FAILURE, times));
-}
-
-fn state(breaker: &Breaker) -> State {
-    breaker.snapshot().state
-}
-
-fn rejection(breaker: &Arc<Breaker>) -> (RejectReason, Option<Duration>) {
-    let rejected = breaker.try_acquire().unwrap_err();
-    (rejected.reason, rejected.retry_in)
-}
+use super::support::{SECOND, breaker, fail, probe, rejection, settle, state};
 
 /// Opens it and waits until a probe is due.
 fn probe_due(breaker: &Arc<Breaker>, clock: &ManualClock) {
     while breaker.try_acquire().map(|permit| permit.settle(Outcome::FAILURE)).is_ok() {}
     clock.advance(breaker.snapshot().probe_in.unwrap());
-}
-
-fn probe(breaker: &Arc<Breaker>) -> Permit {
-    let permit = breaker.try_acquire().unwrap();
-    assert!(permit.is_probe());
-    permit
 }
 
 #[test]
