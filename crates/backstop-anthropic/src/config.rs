@@ -2,12 +2,8 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use backstop_core::{ConfigError, CredentialId, Target};
-use backstop_http::{
-    ApiKey, BaseUrl, ClientOptions, HttpClient,
-    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
-    process_env,
-};
+use backstop_core::{ConfigError, Target};
+use backstop_http::{ApiKey, BaseUrl, Connect, Endpoint, connect_settings, header::HeaderValue, process_env};
 
 use crate::models::{self, ModelTraits};
 
@@ -38,14 +34,8 @@ const COMMON_VERSION: &str = "2023-06-01";
 pub struct Anthropic(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) name: Cow<'static, str>,
-    /// Where messages are posted to.
-    pub(crate) base: BaseUrl,
-    pub(crate) http: HttpClient,
-    pub(crate) key: Option<ApiKey>,
-    pub(crate) headers: HeaderMap,
+    pub(crate) endpoint: Endpoint,
     pub(crate) betas: Vec<String>,
-    instance: String,
     version: String,
     base_traits: ModelTraits,
     rules: Vec<(String, ModelTraits)>,
@@ -91,21 +81,12 @@ impl Anthropic {
         let own = inner.rules.iter().rev().find(|(prefix, _)| models::belongs(model, prefix));
         own.map_or_else(|| models::traits_of(model, &inner.version, inner.base_traits), |(_, traits)| *traits)
     }
-
-    pub(crate) fn instance_name(&self) -> &str {
-        &self.0.instance
-    }
-
-    pub(crate) fn credential_id(&self) -> CredentialId {
-        self.0.key.as_ref().map(ApiKey::credential_id).unwrap_or_default()
-    }
 }
 
 impl fmt::Debug for Anthropic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Anthropic")
-            .field("name", &self.0.name)
-            .field("base_url", &self.0.base)
+            .field("endpoint", &self.0.endpoint)
             .field("version", &self.0.version)
             .finish_non_exhaustive()
     }
@@ -133,59 +114,26 @@ pub enum Auth {
 /// | [`auth`](Self::auth) | `x-api-key` |
 /// | [`version`](Self::version) | `2026-10-21` at Anthropic, `2023-06-01` at other base URLs, which may know no later one |
 /// | [`name`](Self::name) | `anthropic` |
-/// | [`client`](Self::client) | see [`ClientOptions`] |
+/// | [`client`](Self::client) | see [`ClientOptions`](crate::ClientOptions) |
 /// | [`default_traits`](Self::default_traits) | [`ModelTraits::latest`] at Anthropic, [`ModelTraits::compatible`] at other base URLs |
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct AnthropicBuilder {
-    name: Cow<'static, str>,
-    base_url: Option<String>,
-    key: Option<Result<ApiKey, Arc<ConfigError>>>,
+    connect: Connect,
     auth: Auth,
     version: Option<String>,
     betas: Vec<String>,
-    http: Option<HttpClient>,
-    options: ClientOptions,
     base_traits: Option<ModelTraits>,
     rules: Vec<(String, ModelTraits)>,
 }
 
-impl Default for AnthropicBuilder {
-    fn default() -> Self {
-        Self {
-            name: Cow::Borrowed("anthropic"),
-            base_url: None,
-            key: None,
-            auth: Auth::ApiKey,
-            version: None,
-            betas: Vec::new(),
-            http: None,
-            options: ClientOptions::new(),
-            base_traits: None,
-            rules: Vec::new(),
-        }
-    }
+connect_settings! {
+    /// Where the API is, with or without `/v1` or `/v1/messages` at the end; a query in it is kept.
+    AnthropicBuilder
 }
 
+/// What the API is to do with requests, and building.
 impl AnthropicBuilder {
-    /// The name in reports and metrics, for telling servers apart.
-    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Where the API is, with or without `/v1` or `/v1/messages` at the end; a query in it is kept.
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
-
-    /// The key. It is checked by [`build`](Self::build).
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(ApiKey::new(key).map_err(Arc::new));
-        self
-    }
-
     /// In which header the key is sent.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = auth;
@@ -205,18 +153,6 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Settings of the HTTP client.
-    pub fn client(mut self, options: ClientOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// An HTTP client that other providers share.
-    pub fn http_client(mut self, client: HttpClient) -> Self {
-        self.http = Some(client);
-        self
-    }
-
     /// How models are asked that nothing is known about.
     pub fn default_traits(mut self, traits: ModelTraits) -> Self {
         self.base_traits = Some(traits);
@@ -232,8 +168,10 @@ impl AnthropicBuilder {
 
     /// Takes key and base URL from an environment.
     fn env(mut self, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        self.key = Some(Ok(ApiKey::from_env_with("ANTHROPIC_API_KEY", &env)?));
-        self.base_url = env("ANTHROPIC_BASE_URL").filter(|value| !value.trim().is_empty());
+        self.connect = self.connect.checked_key(ApiKey::from_env_with("ANTHROPIC_API_KEY", &env)?);
+        if let Some(url) = env("ANTHROPIC_BASE_URL").filter(|value| !value.trim().is_empty()) {
+            self.connect = self.connect.base_url(url);
+        }
         Ok(self)
     }
 
@@ -242,23 +180,13 @@ impl AnthropicBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<Anthropic, ConfigError> {
-        let base =
-            BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?.without_endpoint(&["messages"]);
+        let base = BaseUrl::parse(self.connect.place().unwrap_or(OFFICIAL))?.without_endpoint(&["messages"]);
         let url = base.join(&[]);
         let official = url.host_str() == Some(OFFICIAL_HOST);
         let has_version = url.path().trim_end_matches('/').ends_with("/v1");
         let base = if has_version { base } else { BaseUrl::parse(base.join(&["v1"]).as_str())? };
-        let key = self.key.transpose().map_err(|error| {
-            Arc::try_unwrap(error).unwrap_or_else(|error| ConfigError::setting("api_key", error.to_string()))
-        })?;
-        if self.base_url.is_none() && key.is_none() {
-            return Err(ConfigError::setting(
-                "api_key",
-                "is missing: pass a key, or set ANTHROPIC_API_KEY and use `from_env`",
-            ));
-        }
-        if self.name.is_empty() {
-            return Err(ConfigError::setting("name", "is empty; reports need a name"));
+        if self.connect.place().is_none() {
+            self.connect.require_key("ANTHROPIC_API_KEY")?;
         }
         let defaults = if official {
             (OFFICIAL_VERSION, ModelTraits::latest())
@@ -266,21 +194,21 @@ impl AnthropicBuilder {
             (COMMON_VERSION, ModelTraits::compatible())
         };
         let version = self.version.unwrap_or_else(|| defaults.0.to_owned());
-        let headers = headers(&version, key.as_ref(), &self.auth)?;
+        let endpoint = self.connect.open("anthropic", base)?;
+        let mut endpoint = match &self.auth {
+            Auth::ApiKey => endpoint.with_key_in("x-api-key", "")?,
+            Auth::Bearer => endpoint.with_key_in("authorization", "Bearer ")?,
+            Auth::Header(name) => endpoint.with_key_in(name, "")?,
+        };
+        endpoint.headers.insert("anthropic-version", version_header(&version)?);
         if let Some(beta) = self.betas.iter().find(|beta| !is_token(beta)) {
             return Err(ConfigError::setting(
                 "beta",
                 format!("names {beta:?}, which cannot be sent in a header"),
             ));
         }
-        let http = self.http.map_or_else(|| self.options.build(), Ok)?;
         Ok(Anthropic(Arc::new(Inner {
-            instance: format!("{} {base}", self.name),
-            name: self.name,
-            base,
-            http,
-            key,
-            headers,
+            endpoint,
             betas: self.betas,
             version,
             base_traits: self.base_traits.unwrap_or(defaults.1),
@@ -289,23 +217,11 @@ impl AnthropicBuilder {
     }
 }
 
-fn headers(version: &str, key: Option<&ApiKey>, auth: &Auth) -> Result<HeaderMap, ConfigError> {
-    let mut headers = HeaderMap::new();
-    let version = Some(version)
-        .filter(|version| is_token(version))
-        .and_then(|version| HeaderValue::from_str(version).ok());
-    let Some(version) = version else {
-        return Err(ConfigError::setting("version", "cannot be sent in a header; write it like 2026-10-21"));
-    };
-    headers.insert("anthropic-version", version);
-    if let Some(key) = key {
-        match auth {
-            Auth::ApiKey => headers.insert("x-api-key", key.header("")?),
-            Auth::Bearer => headers.insert(AUTHORIZATION, key.header("Bearer ")?),
-            Auth::Header(name) => headers.insert(header_name(name)?, key.header("")?),
-        };
-    }
-    Ok(headers)
+fn version_header(version: &str) -> Result<HeaderValue, ConfigError> {
+    let sent = Some(version).filter(|version| is_token(version)).map(HeaderValue::from_str);
+    sent.and_then(Result::ok).ok_or_else(|| {
+        ConfigError::setting("version", "cannot be sent in a header; write it like 2026-10-21")
+    })
 }
 
 /// Visible ASCII without the comma that separates betas.
@@ -313,13 +229,10 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',')
 }
 
-fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
-    HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| ConfigError::setting("auth", format!("names {name:?}, which is not a header name")))
-}
-
 #[cfg(test)]
 mod tests {
+    use backstop_core::Provider;
+
     use super::*;
     use crate::Sampling;
 
@@ -334,7 +247,7 @@ mod tests {
         ];
         for (base, expected) in table {
             let anthropic = Anthropic::builder().base_url(base).api_key(KEY).build().unwrap();
-            assert_eq!(anthropic.0.base.join(&["messages"]).as_str(), expected);
+            assert_eq!(anthropic.0.endpoint.base.join(&["messages"]).as_str(), expected);
         }
     }
 
@@ -342,8 +255,9 @@ mod tests {
     fn other_servers_get_the_version_that_they_know() {
         let other = Anthropic::builder().base_url("http://127.0.0.1:1").build().unwrap();
         let official = Anthropic::new(KEY).unwrap();
-        let version =
-            |provider: &Anthropic| provider.0.headers["anthropic-version"].to_str().unwrap().to_owned();
+        let version = |provider: &Anthropic| {
+            provider.0.endpoint.headers["anthropic-version"].to_str().unwrap().to_owned()
+        };
         assert_eq!((version(&other), version(&official)), (COMMON_VERSION.into(), OFFICIAL_VERSION.into()));
         assert_eq!(other.traits("claude-sonnet-4-5").sampling, Sampling::One);
         assert_eq!(official.traits("claude-sonnet-4-5").sampling, Sampling::Rejected);
@@ -369,8 +283,8 @@ mod tests {
             _ => None,
         };
         let anthropic = Anthropic::from_env_with(env).unwrap();
-        assert_eq!(anthropic.instance_name(), "anthropic http://127.0.0.1:1/v1");
-        assert_eq!(anthropic.credential_id(), Anthropic::new(KEY).unwrap().credential_id());
+        assert_eq!(anthropic.0.endpoint.instance(), "anthropic http://127.0.0.1:1/v1");
+        assert_eq!(anthropic.credential(), Anthropic::new(KEY).unwrap().credential());
         let error = Anthropic::from_env_with(|_| None).unwrap_err();
         assert!(error.to_string().contains("ANTHROPIC_API_KEY"), "{error}");
     }

@@ -1,75 +1,50 @@
 //! Options that only this adapter understands.
 
-use backstop_core::{CacheHint, ProviderOptions};
+use backstop_core::CacheHint;
+use backstop_http::provider_options;
 use serde::{Deserialize, Serialize};
 
-macro_rules! options {
-    ($($(#[$doc:meta])* $name:ident: $kind:ty = $given:ty,)*) => {
-        /// Parameters of the Messages API beyond those that every vendor has, for
-        /// [`Request::options`](backstop_core::Request::options). What is not set is not sent.
-        ///
-        /// ```
-        /// use backstop_anthropic::{AnthropicOptions, Fallback, Thinking};
-        /// use backstop_core::Request;
-        ///
-        /// let options = AnthropicOptions::new()
-        ///     .thinking(Thinking::Adaptive)
-        ///     .effort("low")
-        ///     .fallbacks([Fallback::new("claude-sonnet-4-6")]);
-        /// let request = Request::new("Hello").options(&options)?;
-        /// # Ok::<(), serde_json::Error>(())
-        /// ```
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(default)]
-        #[non_exhaustive]
-        pub struct AnthropicOptions {
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$kind>,)*
-            /// Entries of the `anthropic-beta` header, beside those of the builder.
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            pub betas: Vec<String>,
-        }
-
-        impl AnthropicOptions {
-            $(
-                $(#[$doc])*
-                #[must_use]
-                pub fn $name(mut self, value: $given) -> Self {
-                    self.$name = Some(value.into());
-                    self
-                }
-            )*
-        }
-    };
-}
-
-options! {
-    /// Whether the model thinks before it answers. Default: as the model does by itself.
-    thinking: Thinking = Thinking,
-    /// How much work goes into an answer: `low`, `medium`, `high`, … as the model has them.
-    effort: String = impl Into<String>,
-    /// Samples from so many of the likeliest tokens. Left out, and noted, where the model does not take it.
-    top_k: u32 = u32,
-    /// Whether the model may call several tools at once.
-    parallel_tool_calls: bool = bool,
-    /// Lets the vendor mark the end of the prompt for its cache. Counts as one of the marks.
-    cache: CacheHint = CacheHint,
-    /// `auto`, `standard_only`, …
-    service_tier: String = impl Into<String>,
-    /// `standard`, `fast`, …; the fast one may need an entry in the header for betas.
-    speed: String = impl Into<String>,
-    /// Where the model has to run.
-    inference_geo: String = impl Into<String>,
-    /// Models that the vendor itself tries when the model declines.
-    fallbacks: Fallbacks = impl Into<Fallbacks>,
+provider_options! {
+    /// Parameters of the Messages API beyond those that every vendor has, for
+    /// [`Request::options`](backstop_core::Request::options). What is not set is not sent.
+    ///
+    /// ```
+    /// use backstop_anthropic::{AnthropicOptions, Fallback, Thinking};
+    /// use backstop_core::Request;
+    ///
+    /// let options = AnthropicOptions::new()
+    ///     .thinking(Thinking::Adaptive)
+    ///     .effort("low")
+    ///     .fallbacks([Fallback::new("claude-sonnet-4-6")]);
+    /// let request = Request::new("Hello").options(&options)?;
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    AnthropicOptions for "anthropic" {
+        /// Whether the model thinks before it answers. Default: as the model does by itself.
+        thinking: Thinking = Thinking,
+        /// How much work goes into an answer: `low`, `medium`, `high`, … as the model has them.
+        effort: String = impl Into<String>,
+        /// Samples from so many of the likeliest tokens. Left out, and noted, where the model does not take it.
+        top_k: u32 = u32,
+        /// Whether the model may call several tools at once.
+        parallel_tool_calls: bool = bool,
+        /// Lets the vendor mark the end of the prompt for its cache. Counts as one of the marks.
+        cache: CacheHint = CacheHint,
+        /// `auto`, `standard_only`, …
+        service_tier: String = impl Into<String>,
+        /// `standard`, `fast`, …; the fast one may need an entry in the header for betas.
+        speed: String = impl Into<String>,
+        /// Where the model has to run.
+        inference_geo: String = impl Into<String>,
+        /// Models that the vendor itself tries when the model declines.
+        fallbacks: Fallbacks = impl Into<Fallbacks>,
+    } {
+        /// Entries of the `anthropic-beta` header, beside those of the builder.
+        betas: Vec<String>,
+    }
 }
 
 impl AnthropicOptions {
-    /// Nothing set.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds an entry to the `anthropic-beta` header.
     #[must_use]
     pub fn beta(mut self, beta: impl Into<String>) -> Self {
@@ -81,10 +56,6 @@ impl AnthropicOptions {
     pub(crate) fn thinks(&self) -> bool {
         matches!(self.thinking, Some(Thinking::Adaptive | Thinking::Enabled { .. }))
     }
-}
-
-impl ProviderOptions for AnthropicOptions {
-    const PROVIDER: &'static str = "anthropic";
 }
 
 /// Whether the model thinks before it answers. Other forms go through

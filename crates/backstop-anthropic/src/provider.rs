@@ -26,15 +26,15 @@ const BETA_HEADER: &str = "anthropic-beta";
 #[async_trait]
 impl Provider for Anthropic {
     fn name(&self) -> &str {
-        &self.0.name
+        &self.0.endpoint.name
     }
 
     fn instance(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self.instance_name())
+        Cow::Borrowed(self.0.endpoint.instance())
     }
 
     fn credential(&self) -> CredentialId {
-        self.credential_id()
+        self.0.endpoint.credential()
     }
 
     fn capabilities(&self, model: &str) -> Capabilities {
@@ -44,7 +44,7 @@ impl Provider for Anthropic {
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
         let Rendered { body, format, betas, notes } =
             request::render(attempt, &self.traits(attempt.model), false)?;
-        let reply = self.0.http.send(self.post(attempt, body, betas)?, &attempt.progress).await?;
+        let reply = self.0.endpoint.http.send(self.post(attempt, body, betas)?, &attempt.progress).await?;
         let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
@@ -55,7 +55,7 @@ impl Provider for Anthropic {
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
         let Rendered { body, format, betas, notes } =
             request::render(attempt, &self.traits(attempt.model), true)?;
-        let opened = self.0.http.open(self.post(attempt, body, betas)?, &attempt.progress).await?;
+        let opened = self.0.endpoint.http.open(self.post(attempt, body, betas)?, &attempt.progress).await?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
             let chunks = streaming::chunks(opened, self.reader(id, progress, &format));
@@ -69,8 +69,7 @@ impl Provider for Anthropic {
 
 impl Anthropic {
     fn post(&self, attempt: &Attempt<'_>, body: Vec<u8>, betas: Vec<String>) -> Result<Post, ProviderError> {
-        let url = self.0.base.join(&["messages"]);
-        let mut post = Post::new(url, body).with_headers(self.0.headers.clone());
+        let mut post = self.0.endpoint.post(&["messages"], body);
         let mut all = self.0.betas.clone();
         all.extend(betas);
         for (name, value) in &attempt.request.extra_headers {
@@ -89,7 +88,7 @@ impl Anthropic {
     }
 
     pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
-        Reader::new(id, progress, format, self.0.key.clone())
+        Reader::new(id, progress, format, self.0.endpoint.key.clone())
     }
 
     pub(crate) fn read(
@@ -98,7 +97,7 @@ impl Anthropic {
         attempt: &Attempt<'_>,
         format: &Format,
     ) -> Result<Response, ProviderError> {
-        let asked = Asked::new(format.has_schema(), OPTIONAL, self.0.key.as_ref());
+        let asked = Asked::new(format.has_schema(), OPTIONAL, self.0.endpoint.key.as_ref());
         match reply.status {
             200..=299 if reply.is_events() => {
                 let (id, progress) = (reply.request_id.clone(), Progress::default());

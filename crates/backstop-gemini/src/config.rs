@@ -2,12 +2,8 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use backstop_core::{ConfigError, CredentialId, Target};
-use backstop_http::{
-    ApiKey, BaseUrl, ClientOptions, HttpClient,
-    header::{AUTHORIZATION, HeaderMap},
-    process_env,
-};
+use backstop_core::{ConfigError, Target};
+use backstop_http::{ApiKey, BaseUrl, Connect, Endpoint, connect_settings, process_env};
 
 use crate::{
     models::{self, ModelTraits},
@@ -29,13 +25,8 @@ const OFFICIAL: &str = "https://generativelanguage.googleapis.com/v1beta";
 pub struct Gemini(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) base: BaseUrl,
-    pub(crate) http: HttpClient,
-    pub(crate) key: Option<ApiKey>,
-    pub(crate) headers: HeaderMap,
+    pub(crate) endpoint: Endpoint,
     pub(crate) safety: Vec<SafetySetting>,
-    pub(crate) instance: String,
     base_traits: ModelTraits,
     rules: Vec<(String, ModelTraits)>,
 }
@@ -67,8 +58,10 @@ impl Gemini {
         let variable = ["GEMINI_API_KEY", "GOOGLE_API_KEY"].into_iter().find(|name| set(name).is_some());
         let key = ApiKey::from_env_with(variable.unwrap_or("GEMINI_API_KEY"), set)?;
         let mut builder = Self::builder();
-        builder.key = Some(Ok(key));
-        builder.base_url = set("GOOGLE_GEMINI_BASE_URL");
+        builder.connect = builder.connect.checked_key(key);
+        if let Some(url) = set("GOOGLE_GEMINI_BASE_URL") {
+            builder = builder.base_url(url);
+        }
         builder.build()
     }
 
@@ -87,18 +80,11 @@ impl Gemini {
         let own = self.0.rules.iter().rev().find(|(prefix, _)| models::belongs(name, prefix));
         own.map_or_else(|| models::traits_of(name, self.0.base_traits), |(_, traits)| *traits)
     }
-
-    pub(crate) fn credential_id(&self) -> CredentialId {
-        self.0.key.as_ref().map(ApiKey::credential_id).unwrap_or_default()
-    }
 }
 
 impl fmt::Debug for Gemini {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gemini")
-            .field("name", &self.0.name)
-            .field("base_url", &self.0.base)
-            .finish_non_exhaustive()
+        f.debug_struct("Gemini").field("endpoint", &self.0.endpoint).finish_non_exhaustive()
     }
 }
 
@@ -122,73 +108,29 @@ pub enum Auth {
 /// | [`api_key`](Self::api_key) | none; needed for the default base URL only |
 /// | [`auth`](Self::auth) | the header `x-goog-api-key` |
 /// | [`name`](Self::name) | `gemini` |
-/// | [`client`](Self::client) | see [`ClientOptions`] |
+/// | [`client`](Self::client) | see [`ClientOptions`](crate::ClientOptions) |
 /// | [`safety_settings`](Self::safety_settings) | none: those of the model |
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct GeminiBuilder {
-    name: Cow<'static, str>,
-    base_url: Option<String>,
-    key: Option<Result<ApiKey, Arc<ConfigError>>>,
+    connect: Connect,
     auth: Auth,
-    http: Option<HttpClient>,
-    options: ClientOptions,
     safety: Vec<SafetySetting>,
-    base_traits: ModelTraits,
+    base_traits: Option<ModelTraits>,
     rules: Vec<(String, ModelTraits)>,
 }
 
-impl Default for GeminiBuilder {
-    fn default() -> Self {
-        Self {
-            name: Cow::Borrowed("gemini"),
-            base_url: None,
-            key: None,
-            auth: Auth::ApiKey,
-            http: None,
-            options: ClientOptions::new(),
-            safety: Vec::new(),
-            base_traits: ModelTraits::new(),
-            rules: Vec::new(),
-        }
-    }
-}
-
-impl GeminiBuilder {
-    /// The name in reports and metrics, for telling endpoints apart.
-    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
-        self
-    }
-
+connect_settings! {
     /// Where the API is, up to what comes before `/models/…`. A URL without a path gets `/v1beta`; a query in it is
     /// kept.
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
+    GeminiBuilder
+}
 
-    /// The key. It is checked by [`build`](Self::build).
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(ApiKey::new(key).map_err(Arc::new));
-        self
-    }
-
+/// How models are asked, and building.
+impl GeminiBuilder {
     /// In which header the key is sent.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = auth;
-        self
-    }
-
-    /// Settings of the HTTP client.
-    pub fn client(mut self, options: ClientOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// An HTTP client that other providers share.
-    pub fn http_client(mut self, client: HttpClient) -> Self {
-        self.http = Some(client);
         self
     }
 
@@ -200,7 +142,7 @@ impl GeminiBuilder {
 
     /// How models are asked that nothing is known about.
     pub fn default_traits(mut self, traits: ModelTraits) -> Self {
-        self.base_traits = traits;
+        self.base_traits = Some(traits);
         self
     }
 
@@ -216,38 +158,20 @@ impl GeminiBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<Gemini, ConfigError> {
-        let official = self.base_url.is_none();
-        let base =
-            BaseUrl::parse(self.base_url.as_deref().unwrap_or(OFFICIAL))?.with_default_path(&["v1beta"]);
-        let key = self.key.transpose().map_err(|error| {
-            Arc::try_unwrap(error).unwrap_or_else(|error| ConfigError::setting("api_key", error.to_string()))
-        })?;
-        if official && key.is_none() {
-            return Err(ConfigError::setting(
-                "api_key",
-                "is missing: pass a key, or set GEMINI_API_KEY and use `from_env`",
-            ));
+        let place = self.connect.place();
+        let base = BaseUrl::parse(place.unwrap_or(OFFICIAL))?.with_default_path(&["v1beta"]);
+        if place.is_none() {
+            self.connect.require_key("GEMINI_API_KEY")?;
         }
-        if self.name.is_empty() {
-            return Err(ConfigError::setting("name", "is empty; reports need a name"));
-        }
-        let mut headers = HeaderMap::new();
-        if let Some(key) = &key {
-            match self.auth {
-                Auth::ApiKey => headers.insert("x-goog-api-key", key.header("")?),
-                Auth::Bearer => headers.insert(AUTHORIZATION, key.header("Bearer ")?),
-            };
-        }
-        let http = self.http.map_or_else(|| self.options.build(), Ok)?;
+        let endpoint = self.connect.open("gemini", base)?;
+        let endpoint = match self.auth {
+            Auth::ApiKey => endpoint.with_key_in("x-goog-api-key", "")?,
+            Auth::Bearer => endpoint.with_key_in("authorization", "Bearer ")?,
+        };
         Ok(Gemini(Arc::new(Inner {
-            instance: format!("{} {base}", self.name),
-            name: self.name,
-            base,
-            http,
-            key,
-            headers,
+            endpoint,
             safety: self.safety,
-            base_traits: self.base_traits,
+            base_traits: self.base_traits.unwrap_or_default(),
             rules: self.rules,
         })))
     }
@@ -278,7 +202,7 @@ mod tests {
                 variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
             };
             match (Gemini::from_env_with(env), expected) {
-                (Ok(gemini), Ok(base)) => assert_eq!(gemini.0.base.to_string(), *base),
+                (Ok(gemini), Ok(base)) => assert_eq!(gemini.0.endpoint.base.to_string(), *base),
                 (Err(error), Err(part)) => assert!(error.to_string().starts_with(part), "{error}"),
                 (built, _) => panic!("{variables:?}: {built:?}"),
             }
@@ -289,7 +213,7 @@ mod tests {
     fn the_more_specific_variable_wins() {
         let both = |name: &str| name.ends_with("_API_KEY").then(|| name.to_lowercase());
         let gemini = Gemini::from_env_with(both).unwrap();
-        assert_eq!(gemini.0.headers["x-goog-api-key"].to_str().unwrap(), "gemini_api_key");
+        assert_eq!(gemini.0.endpoint.headers["x-goog-api-key"].to_str().unwrap(), "gemini_api_key");
     }
 
     #[test]

@@ -1,83 +1,53 @@
 //! Options that only this adapter understands.
 
-use backstop_core::ProviderOptions;
+use backstop_http::provider_options;
 use serde::{Deserialize, Serialize};
 
-macro_rules! options {
-    ($($(#[$doc:meta])* $name:ident: $kind:ty = $given:ty,)*) => {
-        /// Parameters of Gemini beyond those that every vendor has, for
-        /// [`Request::options`](backstop_core::Request::options). What is not set is not sent.
-        ///
-        /// ```
-        /// use backstop_core::Request;
-        /// use backstop_gemini::{GeminiOptions, HarmCategory, HarmThreshold};
-        ///
-        /// let options = GeminiOptions::new().safety(HarmCategory::Harassment, HarmThreshold::None).top_k(40);
-        /// let request = Request::new("Hello").options(&options)?;
-        /// # Ok::<(), serde_json::Error>(())
-        /// ```
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(default)]
-        #[non_exhaustive]
-        pub struct GeminiOptions {
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$kind>,)*
-            /// From which probability of harm on an answer is blocked, by kind of harm. Empty: those of the provider.
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            pub safety_settings: Vec<SafetySetting>,
-        }
-
-        impl GeminiOptions {
-            $(
-                $(#[$doc])*
-                #[must_use]
-                pub fn $name(mut self, value: $given) -> Self {
-                    self.$name = Some(value.into());
-                    self
-                }
-            )*
-        }
-    };
-}
-
-options! {
-    /// Most tokens of thinking; 0 switches it off where the model allows that, -1 leaves it to the model. For 2.5.
-    thinking_budget: i32 = i32,
-    /// `minimal`, `low`, `medium`, `high`, … as the model has them. For Gemini 3 and later, instead of a budget.
-    thinking_level: String = impl Into<String>,
-    /// Streams summaries of the thoughts. They are never part of the text.
-    include_thoughts: bool = bool,
-    /// Samples from so many of the likeliest tokens.
-    top_k: u32 = u32,
-    /// Makes new topics likelier. Not every model takes it.
-    presence_penalty: f64 = f64,
-    /// Makes repetition less likely. Not every model takes it.
-    frequency_penalty: f64 = f64,
-    /// How finely pictures and documents are read: `MEDIA_RESOLUTION_LOW`, …
-    media_resolution: String = impl Into<String>,
-    /// A prompt kept at Google, `cachedContents/…`. It holds instructions and tools too, so the request's own are not
-    /// sent.
-    cached_content: String = impl Into<String>,
-    /// `standard`, `flex`, `priority`, …
-    service_tier: String = impl Into<String>,
+provider_options! {
+    /// Parameters of Gemini beyond those that every vendor has, for
+    /// [`Request::options`](backstop_core::Request::options). What is not set is not sent.
+    ///
+    /// ```
+    /// use backstop_core::Request;
+    /// use backstop_gemini::{GeminiOptions, HarmCategory, HarmThreshold};
+    ///
+    /// let options = GeminiOptions::new().safety(HarmCategory::Harassment, HarmThreshold::None).top_k(40);
+    /// let request = Request::new("Hello").options(&options)?;
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    GeminiOptions for "gemini" {
+        /// Most tokens of thinking; 0 switches it off where the model allows that, -1 leaves it to the model. For 2.5.
+        thinking_budget: i32 = i32,
+        /// `minimal`, `low`, `medium`, `high`, … as the model has them. For Gemini 3 and later, instead of a budget.
+        thinking_level: String = impl Into<String>,
+        /// Streams summaries of the thoughts. They are never part of the text.
+        include_thoughts: bool = bool,
+        /// Samples from so many of the likeliest tokens.
+        top_k: u32 = u32,
+        /// Makes new topics likelier. Not every model takes it.
+        presence_penalty: f64 = f64,
+        /// Makes repetition less likely. Not every model takes it.
+        frequency_penalty: f64 = f64,
+        /// How finely pictures and documents are read: `MEDIA_RESOLUTION_LOW`, …
+        media_resolution: String = impl Into<String>,
+        /// A prompt kept at Google, `cachedContents/…`. It holds instructions and tools too, so the request's own are not
+        /// sent.
+        cached_content: String = impl Into<String>,
+        /// `standard`, `flex`, `priority`, …
+        service_tier: String = impl Into<String>,
+    } {
+        /// From which probability of harm on an answer is blocked, by kind of harm. Empty: those of the provider.
+        safety_settings: Vec<SafetySetting>,
+    }
 }
 
 impl GeminiOptions {
-    /// Nothing set.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a safety setting. With one or more, those of the provider do not count.
     #[must_use]
     pub fn safety(mut self, category: HarmCategory, threshold: HarmThreshold) -> Self {
         self.safety_settings.push(SafetySetting::new(category, threshold));
         self
     }
-}
-
-impl ProviderOptions for GeminiOptions {
-    const PROVIDER: &'static str = "gemini";
 }
 
 /// From which probability on one kind of harm is blocked.

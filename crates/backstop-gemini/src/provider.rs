@@ -18,15 +18,15 @@ use crate::{
 #[async_trait]
 impl Provider for Gemini {
     fn name(&self) -> &str {
-        &self.0.name
+        &self.0.endpoint.name
     }
 
     fn instance(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.0.instance)
+        Cow::Borrowed(self.0.endpoint.instance())
     }
 
     fn credential(&self) -> CredentialId {
-        self.credential_id()
+        self.0.endpoint.credential()
     }
 
     fn capabilities(&self, model: &str) -> Capabilities {
@@ -35,7 +35,8 @@ impl Provider for Gemini {
 
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
         let Rendered { body, format, notes } = self.render(attempt)?;
-        let reply = self.0.http.send(self.post(attempt, Method::Generate, body)?, &attempt.progress).await?;
+        let reply =
+            self.0.endpoint.http.send(self.post(attempt, Method::Generate, body)?, &attempt.progress).await?;
         let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
@@ -49,7 +50,8 @@ impl Provider for Gemini {
 
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
         let Rendered { body, format, notes } = self.render(attempt)?;
-        let opened = self.0.http.open(self.post(attempt, Method::Stream, body)?, &attempt.progress).await?;
+        let opened =
+            self.0.endpoint.http.open(self.post(attempt, Method::Stream, body)?, &attempt.progress).await?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
             let chunks = streaming::chunks(opened, self.reader(id, progress, &format));
@@ -79,19 +81,20 @@ impl Gemini {
             Some(name) => ("tunedModels", name),
             None => ("models", name),
         };
-        let url = match method {
-            Method::Generate => self.0.base.join(&[collection, &format!("{name}:generateContent")]),
+        let endpoint = &self.0.endpoint;
+        let post = match method {
+            Method::Generate => endpoint.post(&[collection, &format!("{name}:generateContent")], body),
             Method::Stream => {
-                let mut url = self.0.base.join(&[collection, &format!("{name}:streamGenerateContent")]);
-                url.query_pairs_mut().append_pair("alt", "sse");
-                url
+                let mut post = endpoint.post(&[collection, &format!("{name}:streamGenerateContent")], body);
+                post.url.query_pairs_mut().append_pair("alt", "sse");
+                post
             }
         };
-        Post::new(url, body).with_headers(self.0.headers.clone()).with_extra_headers(attempt)
+        post.with_extra_headers(attempt)
     }
 
     pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
-        Reader::new(id, progress, format.has_schema(), self.0.key.clone())
+        Reader::new(id, progress, format.has_schema(), self.0.endpoint.key.clone())
     }
 
     pub(crate) fn read(
@@ -100,7 +103,7 @@ impl Gemini {
         attempt: &Attempt<'_>,
         format: &Format,
     ) -> Result<Response, ProviderError> {
-        let asked = Asked::new(format.has_schema(), &[], self.0.key.as_ref());
+        let asked = Asked::new(format.has_schema(), &[], self.0.endpoint.key.as_ref());
         match reply.status {
             200..=299 if reply.is_events() => stream::collect(reply, &asked),
             200..=299 => response::read(reply, attempt.request.keep_raw, &asked),

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`ClientOptions`], [`HttpClient`] | settings of the HTTP client; no redirects, no retries of its own |
 //! | [`BaseUrl`], [`ApiKey`] | where a provider is, and with which credential; neither is ever printed whole |
+//! | [`Connect`], [`Endpoint`] | the settings that all builders share, and what is made of them |
+//! | [`provider_options!`] | the shape of the options that only one adapter understands |
 //! | [`Post`], [`Reply`], [`Opened`] | one request and its response, read within limits |
 //! | [`SseDecoder`], [`NdjsonDecoder`] | streams, decoded as they arrive |
 //! | [`streaming`] | from a body to the chunks of an answer, and from chunks to an answer |
@@ -25,6 +27,7 @@ mod base_url;
 mod cache_control;
 mod client;
 mod connections;
+mod endpoint;
 mod error_body;
 mod exchange;
 mod fields;
@@ -33,6 +36,7 @@ mod lines;
 mod media_type;
 mod ndjson;
 mod numbers;
+mod options;
 pub mod recognise;
 pub mod retry_after;
 pub mod schema;
@@ -45,6 +49,7 @@ pub mod testing;
 pub use base_url::BaseUrl;
 pub use cache_control::CacheControl;
 pub use client::{ClientOptions, HttpClient, Tls};
+pub use endpoint::{Connect, Endpoint};
 pub use error_body::ErrorBody;
 pub use exchange::{Opened, Post, Reply};
 pub use fields::Fields;

@@ -2,12 +2,8 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use backstop_core::{ConfigError, CredentialId, StructuredOutput, Target};
-use backstop_http::{
-    ApiKey, BaseUrl, ClientOptions, HttpClient,
-    header::{AUTHORIZATION, HeaderMap},
-    process_env,
-};
+use backstop_core::{ConfigError, StructuredOutput, Target};
+use backstop_http::{ApiKey, BaseUrl, Connect, Endpoint, connect_settings, process_env};
 
 use crate::{
     host,
@@ -15,6 +11,7 @@ use crate::{
     options::KeepAlive,
 };
 
+pub(crate) const NAME: &str = "ollama";
 const LOCAL: &str = "http://127.0.0.1:11434";
 const CLOUD: &str = "https://ollama.com";
 
@@ -31,21 +28,12 @@ const CLOUD: &str = "https://ollama.com";
 pub struct Ollama(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) instance: String,
-    /// What it takes to send a request, or why there is none.
-    pub(crate) line: Result<Line, String>,
-    pub(crate) key: Option<ApiKey>,
+    /// Or why there is none.
+    pub(crate) endpoint: Result<Endpoint, String>,
     pub(crate) num_ctx: Option<u32>,
     pub(crate) keep_alive: Option<KeepAlive>,
     base_traits: ModelTraits,
     rules: Vec<(String, ModelTraits)>,
-}
-
-pub(crate) struct Line {
-    pub(crate) base: BaseUrl,
-    pub(crate) http: HttpClient,
-    pub(crate) headers: HeaderMap,
 }
 
 impl Ollama {
@@ -54,8 +42,8 @@ impl Ollama {
     /// If no HTTP client can be built, which takes a broken TLS setup of the machine, calls fail and say so.
     pub fn local() -> Self {
         let builder = Self::builder();
-        let line = builder.line().map_err(|error| error.to_string());
-        builder.with(line)
+        let endpoint = builder.endpoint().map_err(|error| error.to_string());
+        builder.at(endpoint)
     }
 
     /// Ollama's cloud with this key.
@@ -86,7 +74,7 @@ impl Ollama {
             builder = builder.base_url(host::base_url(&value)?);
         }
         if set("OLLAMA_API_KEY").is_some() {
-            builder.key = Some(Ok(ApiKey::from_env_with("OLLAMA_API_KEY", set)?));
+            builder.connect = builder.connect.checked_key(ApiKey::from_env_with("OLLAMA_API_KEY", set)?);
         }
         builder.build()
     }
@@ -108,18 +96,11 @@ impl Ollama {
         *window = window.or(self.0.num_ctx);
         traits
     }
-
-    pub(crate) fn credential_id(&self) -> CredentialId {
-        self.0.key.as_ref().map(ApiKey::credential_id).unwrap_or_default()
-    }
 }
 
 impl fmt::Debug for Ollama {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ollama")
-            .field("name", &self.0.name)
-            .field("base_url", &self.0.line.as_ref().map(|line| &line.base))
-            .finish_non_exhaustive()
+        f.debug_struct("Ollama").field("endpoint", &self.0.endpoint).finish_non_exhaustive()
     }
 }
 
@@ -130,70 +111,26 @@ impl fmt::Debug for Ollama {
 /// | [`base_url`](Self::base_url) | `http://127.0.0.1:11434` |
 /// | [`api_key`](Self::api_key) | none |
 /// | [`name`](Self::name) | `ollama` |
-/// | [`client`](Self::client) | see [`ClientOptions`] |
+/// | [`client`](Self::client) | see [`ClientOptions`](crate::ClientOptions) |
 /// | [`num_ctx`](Self::num_ctx) | the server's |
 /// | [`keep_alive`](Self::keep_alive) | the server's, usually five minutes |
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct OllamaBuilder {
-    name: Cow<'static, str>,
-    base_url: Cow<'static, str>,
-    key: Option<Result<ApiKey, Arc<ConfigError>>>,
-    http: Option<HttpClient>,
-    options: ClientOptions,
+    connect: Connect,
     num_ctx: Option<u32>,
     keep_alive: Option<KeepAlive>,
     default_traits: Option<ModelTraits>,
     rules: Vec<(String, ModelTraits)>,
 }
 
-impl Default for OllamaBuilder {
-    fn default() -> Self {
-        Self {
-            name: Cow::Borrowed("ollama"),
-            base_url: Cow::Borrowed(LOCAL),
-            key: None,
-            http: None,
-            options: ClientOptions::new(),
-            num_ctx: None,
-            keep_alive: None,
-            default_traits: None,
-            rules: Vec::new(),
-        }
-    }
+connect_settings! {
+    /// Where the server is; `/api/chat` at its end is left out. A query in it is kept.
+    OllamaBuilder
 }
 
+/// How models are asked, and building.
 impl OllamaBuilder {
-    /// The name in reports and metrics, for telling servers apart.
-    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Where the server is; `/api/chat` at its end is left out. A query in it is kept.
-    pub fn base_url(mut self, url: impl Into<Cow<'static, str>>) -> Self {
-        self.base_url = url.into();
-        self
-    }
-
-    /// The key, sent as `Authorization: Bearer …`. It is checked by [`build`](Self::build).
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(ApiKey::new(key).map_err(Arc::new));
-        self
-    }
-
-    /// Settings of the HTTP client.
-    pub fn client(mut self, options: ClientOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// An HTTP client that other providers share.
-    pub fn http_client(mut self, client: HttpClient) -> Self {
-        self.http = Some(client);
-        self
-    }
-
     /// Tokens of prompt and answer together, for all requests that do not say otherwise. The models of this server
     /// count as having that context window.
     pub fn num_ctx(mut self, tokens: u32) -> Self {
@@ -224,59 +161,37 @@ impl OllamaBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<Ollama, ConfigError> {
-        if self.name.is_empty() {
-            return Err(ConfigError::setting("name", "is empty; reports need a name"));
-        }
         if self.num_ctx == Some(0) {
             return Err(ConfigError::setting("num_ctx", "is 0; no prompt fits into it"));
         }
-        let line = self.line()?;
-        Ok(self.with(Ok(line)))
+        let endpoint = self.endpoint()?;
+        Ok(self.at(Ok(endpoint)))
     }
 
-    fn line(&self) -> Result<Line, ConfigError> {
+    fn endpoint(&self) -> Result<Endpoint, ConfigError> {
         // The documentation gives the API's address with `/api`.
-        let url = self.base_url.trim().trim_end_matches('/');
+        let url = self.connect.place().unwrap_or(LOCAL).trim().trim_end_matches('/');
         let base =
             BaseUrl::parse(url.strip_suffix("/api").unwrap_or(url))?.without_endpoint(&["api", "chat"]);
-        let mut headers = HeaderMap::new();
-        match &self.key {
-            Some(Ok(key)) => {
-                headers.insert(AUTHORIZATION, key.header("Bearer ")?);
-            }
-            Some(Err(error)) => return Err(ConfigError::setting("api_key", why(error))),
-            None => {}
-        }
-        let http = self.http.clone().map_or_else(|| self.options.clone().build(), Ok)?;
-        Ok(Line { base, http, headers })
+        self.connect.clone().open(NAME, base)?.with_key_in("authorization", "Bearer ")
     }
 
-    fn with(self, line: Result<Line, String>) -> Ollama {
-        let place = line.as_ref().map_or_else(|_| self.base_url.to_string(), |line| line.base.to_string());
+    fn at(self, endpoint: Result<Endpoint, String>) -> Ollama {
         let base_traits = self.default_traits.unwrap_or_else(|| {
             let traits = ModelTraits::new();
-            let cloud = place.starts_with(&format!("{CLOUD}/"));
+            let cloud = endpoint
+                .as_ref()
+                .is_ok_and(|endpoint| endpoint.base.to_string().starts_with(&format!("{CLOUD}/")));
             let none = traits.capabilities.with_structured_output(StructuredOutput::None);
             if cloud { traits.capabilities(none) } else { traits }
         });
         Ollama(Arc::new(Inner {
-            instance: format!("{} {place}", self.name),
-            name: self.name,
-            line,
-            key: self.key.and_then(Result::ok),
+            endpoint,
             num_ctx: self.num_ctx,
             keep_alive: self.keep_alive,
             base_traits,
             rules: self.rules,
         }))
-    }
-}
-
-/// What an error about a setting says, without the setting's name.
-fn why(error: &ConfigError) -> String {
-    match error {
-        ConfigError::Setting { why, .. } => why.to_string(),
-        other => other.to_string(),
     }
 }
 
@@ -304,8 +219,8 @@ mod tests {
             };
             match (Ollama::from_env_with(env), expected) {
                 (Ok(ollama), Ok(base)) => {
-                    assert_eq!(ollama.0.line.as_ref().unwrap().base.to_string(), *base);
-                    assert_eq!(ollama.0.key.is_some(), variables.len() == 2);
+                    assert_eq!(ollama.0.endpoint.as_ref().unwrap().base.to_string(), *base);
+                    assert_eq!(ollama.0.endpoint.as_ref().unwrap().key.is_some(), variables.len() == 2);
                 }
                 (Err(error), Err(part)) => assert!(error.to_string().starts_with(part), "{error}"),
                 (built, _) => panic!("{variables:?}: {built:?}"),
@@ -352,7 +267,7 @@ mod tests {
         for url in ["https://gpu.example/x", "https://gpu.example/x/", "https://gpu.example/x/api"] {
             let ollama = Ollama::builder().base_url(url).build().unwrap();
             assert_eq!(
-                ollama.0.line.as_ref().unwrap().base.to_string().trim_end_matches('/'),
+                ollama.0.endpoint.as_ref().unwrap().base.to_string().trim_end_matches('/'),
                 "https://gpu.example/x"
             );
         }

@@ -2,73 +2,40 @@
 
 use std::time::Duration;
 
-use backstop_core::ProviderOptions;
-use backstop_http::retry_after::parse_duration;
+use backstop_http::{provider_options, retry_after::parse_duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-macro_rules! options {
-    ($($(#[$doc:meta])* $name:ident: $kind:ty = $given:ty,)*) => {
-        /// Parameters of Ollama beyond those that every vendor has, for
-        /// [`Request::options`](backstop_core::Request::options). What is not set is left to the server, unless it is
-        /// said otherwise. Others of the server's go into `options` of the request's extra body.
-        ///
-        /// ```
-        /// use backstop_core::Request;
-        /// use backstop_ollama::{OllamaOptions, Think};
-        ///
-        /// let options = OllamaOptions::new().num_ctx(32_768).think(Think::Switch(false));
-        /// let request = Request::new("Hello").options(&options)?;
-        /// # Ok::<(), serde_json::Error>(())
-        /// ```
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(default)]
-        #[non_exhaustive]
-        pub struct OllamaOptions {
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$kind>,)*
-        }
-
-        impl OllamaOptions {
-            $(
-                $(#[$doc])*
-                #[must_use]
-                pub fn $name(mut self, value: $given) -> Self {
-                    self.$name = Some(value.into());
-                    self
-                }
-            )*
-        }
-    };
-}
-
-options! {
-    /// Tokens of prompt and answer together. Not set: what the provider was built with.
-    num_ctx: u32 = u32,
-    /// How long the model stays loaded. Not set: what the provider was built with.
-    keep_alive: KeepAlive = impl Into<KeepAlive>,
-    /// Whether the model thinks before it answers.
-    think: Think = Think,
-    /// Drops the oldest messages of a prompt that is too long. Not set: it does not, and there is an error instead.
-    truncate: bool = bool,
-    /// Drops the beginning when the context is full during the answer. Not set: it does not, and the answer ends.
-    shift: bool = bool,
-    /// Samples from so many of the likeliest tokens.
-    top_k: u32 = u32,
-    /// Samples no token that is less likely than this share of the likeliest.
-    min_p: f64 = f64,
-    /// Makes repetition less likely; 1 is neutral.
-    repeat_penalty: f64 = f64,
-}
-
-impl OllamaOptions {
-    /// Nothing set.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+provider_options! {
+    /// Parameters of Ollama beyond those that every vendor has, for
+    /// [`Request::options`](backstop_core::Request::options). What is not set is left to the server, unless it is
+    /// said otherwise. Others of the server's go into `options` of the request's extra body.
+    ///
+    /// ```
+    /// use backstop_core::Request;
+    /// use backstop_ollama::{OllamaOptions, Think};
+    ///
+    /// let options = OllamaOptions::new().num_ctx(32_768).think(Think::Switch(false));
+    /// let request = Request::new("Hello").options(&options)?;
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    OllamaOptions for "ollama" {
+        /// Tokens of prompt and answer together. Not set: what the provider was built with.
+        num_ctx: u32 = u32,
+        /// How long the model stays loaded. Not set: what the provider was built with.
+        keep_alive: KeepAlive = impl Into<KeepAlive>,
+        /// Whether the model thinks before it answers.
+        think: Think = Think,
+        /// Drops the oldest messages of a prompt that is too long. Not set: it does not, and there is an error instead.
+        truncate: bool = bool,
+        /// Drops the beginning when the context is full during the answer. Not set: it does not, and the answer ends.
+        shift: bool = bool,
+        /// Samples from so many of the likeliest tokens.
+        top_k: u32 = u32,
+        /// Samples no token that is less likely than this share of the likeliest.
+        min_p: f64 = f64,
+        /// Makes repetition less likely; 1 is neutral.
+        repeat_penalty: f64 = f64,
     }
-}
-
-impl ProviderOptions for OllamaOptions {
-    const PROVIDER: &'static str = "ollama";
 }
 
 /// Whether and how long a model thinks.

@@ -7,11 +7,11 @@ use backstop_core::{
     Attempt, Capabilities, ChunkStream, CredentialId, FailureKind, Progress, Provider, ProviderError,
     Response, chunk,
 };
-use backstop_http::{Post, Reply, recognise::Asked, streaming};
+use backstop_http::{ApiKey, Endpoint, Post, Reply, recognise::Asked, streaming};
 
 use crate::{
     Ollama,
-    config::Line,
+    config::NAME,
     error,
     request::{self, Defaults, Format, Rendered},
     response,
@@ -21,15 +21,15 @@ use crate::{
 #[async_trait]
 impl Provider for Ollama {
     fn name(&self) -> &str {
-        &self.0.name
+        self.0.endpoint.as_ref().map_or(NAME, |endpoint| &endpoint.name)
     }
 
     fn instance(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.0.instance)
+        Cow::Borrowed(self.0.endpoint.as_ref().map_or(NAME, Endpoint::instance))
     }
 
     fn credential(&self) -> CredentialId {
-        self.credential_id()
+        self.0.endpoint.as_ref().map(Endpoint::credential).unwrap_or_default()
     }
 
     fn capabilities(&self, model: &str) -> Capabilities {
@@ -37,10 +37,10 @@ impl Provider for Ollama {
     }
 
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
-        let line = self.line()?;
+        let endpoint = self.endpoint()?;
         let Rendered { body, format, notes } = self.render(attempt, false)?;
-        let post = post(line, attempt, body)?;
-        let reply = line.http.send(post, &attempt.progress).await.map_err(error::unreached)?;
+        let post = post(endpoint, attempt, body)?;
+        let reply = endpoint.http.send(post, &attempt.progress).await.map_err(error::unreached)?;
         let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
@@ -49,10 +49,10 @@ impl Provider for Ollama {
     }
 
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
-        let line = self.line()?;
+        let endpoint = self.endpoint()?;
         let Rendered { body, format, notes } = self.render(attempt, true)?;
-        let post = post(line, attempt, body)?;
-        let opened = line.http.open(post, &attempt.progress).await.map_err(error::unreached)?;
+        let post = post(endpoint, attempt, body)?;
+        let opened = endpoint.http.open(post, &attempt.progress).await.map_err(error::unreached)?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
             let chunks = streaming::chunks(opened, self.reader(id, progress, attempt.model, &format));
@@ -65,9 +65,13 @@ impl Provider for Ollama {
 }
 
 impl Ollama {
-    fn line(&self) -> Result<&Line, ProviderError> {
+    fn endpoint(&self) -> Result<&Endpoint, ProviderError> {
         let why = |why: &String| ProviderError::new(FailureKind::InvalidRequest, why.clone());
-        self.0.line.as_ref().map_err(why)
+        self.0.endpoint.as_ref().map_err(why)
+    }
+
+    fn key(&self) -> Option<&ApiKey> {
+        self.0.endpoint.as_ref().ok().and_then(|endpoint| endpoint.key.as_ref())
     }
 
     pub(crate) fn render(&self, attempt: &Attempt<'_>, stream: bool) -> Result<Rendered, ProviderError> {
@@ -82,7 +86,7 @@ impl Ollama {
         model: &str,
         format: &Format,
     ) -> Reader {
-        let (model, key) = (model.to_owned(), self.0.key.clone());
+        let (model, key) = (model.to_owned(), self.key().cloned());
         Reader::new(id, progress, Question { model, schema: format.has_schema(), key })
     }
 
@@ -92,7 +96,7 @@ impl Ollama {
         attempt: &Attempt<'_>,
         format: &Format,
     ) -> Result<Response, ProviderError> {
-        let asked = Asked::new(format.has_schema(), &[], self.0.key.as_ref());
+        let asked = Asked::new(format.has_schema(), &[], self.key());
         if reply.is_success() {
             return response::read(reply, attempt.request.keep_raw, &asked, attempt.model);
         }
@@ -100,9 +104,8 @@ impl Ollama {
     }
 }
 
-fn post(line: &Line, attempt: &Attempt<'_>, body: Vec<u8>) -> Result<Post, ProviderError> {
-    let post = Post::new(line.base.join(&["api", "chat"]), body).with_headers(line.headers.clone());
-    post.with_extra_headers(attempt)
+fn post(endpoint: &Endpoint, attempt: &Attempt<'_>, body: Vec<u8>) -> Result<Post, ProviderError> {
+    endpoint.post(&["api", "chat"], body).with_extra_headers(attempt)
 }
 
 fn noted(mut response: Response, notes: Vec<String>) -> Response {

@@ -3,12 +3,9 @@
 
 use std::time::Duration;
 
-use backstop_core::{
-    Attempt, Chain, Chunk, FailureKind, FinishKind, Media, Message, Provider, ProviderError, Request, Usage,
-};
-use backstop_mock::server::{ApiError, ClosedPort, Completion, End, MockServer, Reply, Streaming};
+use backstop_core::{Attempt, Chain, FailureKind, Media, Message, Provider, Request, Usage};
+use backstop_mock::server::{ApiError, ClosedPort, Completion, MockServer, Reply};
 use backstop_ollama::{ClientOptions, Ollama, OllamaBuilder};
-use futures_util::StreamExt;
 use serde_json::json;
 
 const MODEL: &str = "llama3.1:8b";
@@ -21,19 +18,6 @@ async fn start() -> (MockServer, Ollama) {
     let server = MockServer::start().await.unwrap();
     let ollama = at(server.url()).build().unwrap();
     (server, ollama)
-}
-
-async fn streamed(ollama: &Ollama, request: &Request) -> Result<Vec<Chunk>, ProviderError> {
-    let stream = ollama.stream(&Attempt::new(MODEL, request)).await?;
-    stream.collect::<Vec<_>>().await.into_iter().collect()
-}
-
-fn text(chunks: &[Chunk]) -> String {
-    let piece = |chunk: &Chunk| match chunk {
-        Chunk::Text(text) => Some(text.clone()),
-        _ => None,
-    };
-    chunks.iter().filter_map(piece).collect()
 }
 
 #[tokio::test]
@@ -62,77 +46,13 @@ async fn a_whole_answer_over_the_wire() {
 }
 
 #[tokio::test]
-async fn a_stream_over_the_wire_however_it_is_cut() {
+async fn a_stream_that_nobody_asked_for_is_put_together() {
     let (server, ollama) = start().await;
-    let completion = Completion::text("naïve 日本語 👩‍👩‍👧").reasoning("hm").tool_call("f", r#"{"a":1}"#);
-    for bytes in [1, 7, usize::MAX] {
-        let streaming = Streaming::new().piece_chars(3).write_bytes(bytes);
-        server.clear_scripts().push(Reply::from(completion.clone()).streamed(streaming));
-        let chunks = streamed(&ollama, &Request::new("x")).await.unwrap();
-        assert_eq!(text(&chunks), "naïve 日本語 👩‍👩‍👧");
-        assert!(matches!(&chunks[0], Chunk::Meta { model: Some(model), .. } if model == MODEL));
-        assert!(chunks.contains(&Chunk::Reasoning("hm".into())));
-        assert!(chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCall { index: 0, .. })));
-        let [.., Chunk::Usage(usage), Chunk::End(finish)] = chunks.as_slice() else { panic!("{chunks:?}") };
-        assert_eq!((*usage, finish.kind), (Usage::new(10, 5), FinishKind::ToolCalls));
-    }
-    assert!(server.requests().iter().all(|received| received.is_stream() && received.path() == "/api/chat"));
-}
-
-#[tokio::test]
-async fn a_server_that_streams_otherwise_than_asked_is_understood() {
-    let (server, ollama) = start().await;
-    server.push(Reply::text("all at once").streamed(Streaming::new().ignored()));
-    let chunks = streamed(&ollama, &Request::new("x")).await.unwrap();
-    assert_eq!(text(&chunks), "all at once");
-    assert!(matches!(chunks.last(), Some(Chunk::End(finish)) if finish.kind == FinishKind::Stop));
     let lines =
         "{\"message\":{\"content\":\"a\"},\"done\":false}\n{\"message\":{\"content\":\"b\"},\"done\":true}\n";
     server.push(Reply::bytes("application/x-ndjson", lines));
     let request = Request::new("x");
     assert_eq!(ollama.complete(&Attempt::new(MODEL, &request)).await.unwrap().text, "ab");
-}
-
-#[tokio::test]
-async fn every_problem_over_the_wire_has_its_kind() {
-    let (server, ollama) = start().await;
-    let table: Vec<(ApiError, FailureKind)> = vec![
-        (ApiError::bad_key(), FailureKind::Authentication),
-        (ApiError::forbidden(), FailureKind::Permission),
-        (ApiError::rate_limited(), FailureKind::RateLimited),
-        (ApiError::overloaded(), FailureKind::Overloaded),
-        (ApiError::server(), FailureKind::Server),
-        (ApiError::timeout(), FailureKind::Server),
-        (ApiError::model_not_found(), FailureKind::ModelNotFound),
-        (ApiError::invalid_request(), FailureKind::InvalidRequest),
-        (ApiError::context_too_long(), FailureKind::ContextTooLong),
-        (ApiError::schema_rejected(), FailureKind::SchemaRejected),
-        (ApiError::too_large(), FailureKind::ContextTooLong),
-    ];
-    let request =
-        Request::new("x").json_schema("any", json!({ "type": "object", "properties": { "a": {} } }));
-    let attempt = Attempt::new(MODEL, &request);
-    for (error, kind) in table {
-        server.clear_scripts().push(error.clone());
-        assert_eq!(ollama.complete(&attempt).await.unwrap_err().kind(), kind, "{error:?}");
-        assert_eq!(ollama.stream(&attempt).await.err().unwrap().kind(), kind, "{error:?}");
-    }
-}
-
-#[tokio::test]
-async fn an_error_inside_a_success_is_one() {
-    let (server, ollama) = start().await;
-    let request = Request::new("x");
-    for (error, kind) in [
-        (ApiError::model_not_found(), FailureKind::ModelNotFound),
-        (ApiError::overloaded(), FailureKind::Overloaded),
-        (ApiError::server(), FailureKind::Server),
-    ] {
-        server.clear_scripts().push(Reply::in_band(error));
-        let error = ollama.complete(&Attempt::new(MODEL, &request)).await.unwrap_err();
-        assert_eq!(error.kind(), kind);
-        assert_eq!(streamed(&ollama, &request).await.unwrap_err().kind(), kind);
-    }
 }
 
 #[tokio::test]
@@ -152,43 +72,6 @@ async fn a_server_that_does_not_run_can_be_started() {
     let error = ollama.complete(&Attempt::new(MODEL, &request)).await.unwrap_err();
     assert_eq!(error.kind(), FailureKind::Connect);
     assert!(error.to_string().contains("`ollama serve`"), "{error}");
-}
-
-#[tokio::test]
-async fn answers_that_are_none_are_told_apart() {
-    let (server, ollama) = start().await;
-    let request = Request::new("x");
-    let attempt = Attempt::new(MODEL, &request);
-    server.push(Completion::truncated("half"));
-    server.push(Completion::empty());
-    server.push(Completion::empty().finish_word("load"));
-    let finishes = [FinishKind::Length, FinishKind::Stop, FinishKind::Other];
-    for (finish, words) in finishes.into_iter().zip(["half", "", ""]) {
-        let response = ollama.complete(&attempt).await.unwrap();
-        assert_eq!((response.finish.kind, response.text.as_str()), (finish, words));
-    }
-    for reply in [Completion::no_choices().into(), Reply::html(200, "<html>login</html>"), Reply::bare(200)] {
-        server.clear_scripts().push(reply);
-        let error = ollama.complete(&attempt).await.unwrap_err();
-        assert_eq!(error.kind(), FailureKind::MalformedResponse);
-    }
-}
-
-#[tokio::test]
-async fn a_broken_stream_has_no_end() {
-    let (server, ollama) = start().await;
-    let pieces = || Reply::from(Completion::pieces(["one ", "two ", "three"]));
-    server.push(pieces().streamed(Streaming::new().end_after(2)));
-    server.push(pieces().streamed(Streaming::new().no_end()));
-    for expected in ["one two ", "one two three"] {
-        let chunks = streamed(&ollama, &Request::new("x")).await.unwrap();
-        assert_eq!(text(&chunks), expected);
-        assert!(!chunks.iter().any(|chunk| matches!(chunk, Chunk::End(_))));
-    }
-    server.push(pieces().streamed(Streaming::new().error_after(1, ApiError::server())));
-    assert_eq!(streamed(&ollama, &Request::new("x")).await.unwrap_err().kind(), FailureKind::Server);
-    server.push(pieces().cut_at(150, End::Reset));
-    assert!(streamed(&ollama, &Request::new("x")).await.is_err());
 }
 
 #[tokio::test]

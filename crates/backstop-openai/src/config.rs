@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use backstop_core::{ConfigError, CredentialId, FailureKind, Target};
+use backstop_core::{ConfigError, FailureKind, Target};
 use backstop_http::{
-    ApiKey, BaseUrl, ClientOptions, HttpClient,
-    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+    ApiKey, BaseUrl, Connect, Endpoint, connect_settings,
+    header::{HeaderMap, HeaderValue},
     process_env,
 };
 use serde_json::Value;
@@ -36,11 +36,7 @@ pub struct OpenAi(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) api: Api,
     pub(crate) server: Server,
-    pub(crate) base: BaseUrl,
-    pub(crate) http: HttpClient,
-    pub(crate) key: Option<ApiKey>,
-    pub(crate) headers: HeaderMap,
-    instance: String,
+    pub(crate) endpoint: Endpoint,
     developer_role: bool,
     base_traits: ModelTraits,
     rules: Vec<(String, Rule)>,
@@ -98,22 +94,11 @@ impl OpenAi {
         };
         models::traits_of(known, self.0.base_traits, self.0.developer_role)
     }
-
-    pub(crate) fn instance_name(&self) -> &str {
-        &self.0.instance
-    }
-
-    pub(crate) fn credential_id(&self) -> CredentialId {
-        self.0.key.as_ref().map(ApiKey::credential_id).unwrap_or_default()
-    }
 }
 
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi")
-            .field("name", &self.0.server.name)
-            .field("base_url", &self.0.base)
-            .finish_non_exhaustive()
+        f.debug_struct("OpenAi").field("endpoint", &self.0.endpoint).finish_non_exhaustive()
     }
 }
 
@@ -134,28 +119,30 @@ pub enum Auth {
 /// | --- | --- |
 /// | [`preset`](Self::preset) | [`Preset::OPENAI`]; with a base URL of another server, [`Preset::COMPATIBLE`] |
 /// | [`api`](Self::api) | [`Api::Chat`] |
-/// | [`client`](Self::client) | see [`ClientOptions`] |
+/// | [`client`](Self::client) | see [`ClientOptions`](crate::ClientOptions) |
 /// | all others | the preset's |
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct OpenAiBuilder {
     preset: Option<Preset>,
     api: Api,
-    name: Option<Cow<'static, str>>,
-    base_url: Option<String>,
+    connect: Connect,
     api_version: Option<String>,
-    key: Option<Result<ApiKey, Arc<ConfigError>>>,
     auth: Option<Auth>,
     organization: Option<String>,
     project: Option<String>,
-    http: Option<HttpClient>,
-    options: ClientOptions,
     base_traits: Option<ModelTraits>,
     rules: Vec<(String, Rule)>,
     own: Own,
 }
 
-/// Which server, and how it is reached.
+connect_settings! {
+    /// Where the API is; `/chat/completions` or `/responses` at its end is left out. A URL without a path gets the
+    /// preset's, mostly `/v1`; a query in it is kept.
+    OpenAiBuilder
+}
+
+/// Which server it is, and what it wants to know of the caller.
 impl OpenAiBuilder {
     /// In what the server differs. [`OpenAi::groq`] and the like set it; other settings come before it, whether they
     /// were made earlier or later.
@@ -170,28 +157,9 @@ impl OpenAiBuilder {
         self
     }
 
-    /// The name in reports and metrics, for telling servers apart.
-    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Where the API is; `/chat/completions` or `/responses` at its end is left out. A URL without a path gets the
-    /// preset's, mostly `/v1`; a query in it is kept.
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
-
     /// Adds `api-version=…` to every URL, for Azure's deployments.
     pub fn api_version(mut self, version: impl Into<String>) -> Self {
         self.api_version = Some(version.into());
-        self
-    }
-
-    /// The key. It is checked by [`build`](Self::build).
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(ApiKey::new(key).map_err(Arc::new));
         self
     }
 
@@ -210,18 +178,6 @@ impl OpenAiBuilder {
     /// The project that pays (`OpenAI-Project`).
     pub fn project(mut self, id: impl Into<String>) -> Self {
         self.project = Some(id.into());
-        self
-    }
-
-    /// Settings of the HTTP client.
-    pub fn client(mut self, options: ClientOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// An HTTP client that other providers share.
-    pub fn http_client(mut self, client: HttpClient) -> Self {
-        self.http = Some(client);
         self
     }
 }
@@ -304,12 +260,14 @@ impl OpenAiBuilder {
     pub fn from_env_with(mut self, env: impl Fn(&str) -> Option<String>) -> Result<OpenAi, ConfigError> {
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let preset = self.preset.unwrap_or(Preset::OPENAI);
-        if let (None, Some(variable)) = (&self.key, preset.key_variable) {
+        if let (false, Some(variable)) = (self.connect.has_key(), preset.key_variable) {
             if preset.key_required || set(variable).is_some() {
-                self.key = Some(Ok(ApiKey::from_env_with(variable, &env)?));
+                self.connect = self.connect.checked_key(ApiKey::from_env_with(variable, &env)?);
             }
         }
-        self.base_url = self.base_url.or_else(|| preset.base_url_variable.and_then(set));
+        if let (None, Some(url)) = (self.connect.place(), preset.base_url_variable.and_then(set)) {
+            self.connect = self.connect.base_url(url);
+        }
         if self.preset.is_none() {
             self.organization = self.organization.or_else(|| set("OPENAI_ORG_ID"));
             self.project = self.project.or_else(|| set("OPENAI_PROJECT_ID"));
@@ -322,39 +280,24 @@ impl OpenAiBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<OpenAi, ConfigError> {
-        let foreign = if self.base_url.is_some() { Preset::COMPATIBLE } else { Preset::OPENAI };
+        let foreign = if self.connect.place().is_some() { Preset::COMPATIBLE } else { Preset::OPENAI };
         let preset = self.preset.unwrap_or(foreign);
         let base = self.base(&preset)?;
-        let key = self.key.transpose().map_err(|error| {
-            Arc::try_unwrap(error).unwrap_or_else(|error| ConfigError::setting("api_key", error.to_string()))
-        })?;
-        if preset.key_required && key.is_none() {
-            let variable = preset.key_variable.unwrap_or("the vendor's variable");
-            let why = format!("is missing: pass a key, or set {variable} and use `from_env`");
-            return Err(ConfigError::setting("api_key", why));
-        }
-        let name = self.name.unwrap_or(Cow::Borrowed(preset.name));
-        if name.is_empty() {
-            return Err(ConfigError::setting("name", "is empty; reports need a name"));
+        if preset.key_required {
+            self.connect.require_key(preset.key_variable.unwrap_or("the vendor's variable"))?;
         }
         let by_preset =
             || preset.key_header.map_or(Auth::Bearer, |header| Auth::Header(Cow::Borrowed(header)));
-        let mut headers = HeaderMap::new();
-        if let Some(key) = &key {
-            match self.auth.unwrap_or_else(by_preset) {
-                Auth::Bearer => headers.insert(AUTHORIZATION, key.header("Bearer ")?),
-                Auth::Header(name) => headers.insert(header_name(&name)?, key.header("")?),
-            };
-        }
-        add_account(&mut headers, self.organization, self.project)?;
+        let endpoint = self.connect.open(preset.name, base)?;
+        let mut endpoint = match self.auth.unwrap_or_else(by_preset) {
+            Auth::Bearer => endpoint.with_key_in("authorization", "Bearer ")?,
+            Auth::Header(name) => endpoint.with_key_in(&name, "")?,
+        };
+        add_account(&mut endpoint.headers, self.organization, self.project)?;
         Ok(OpenAi(Arc::new(Inner {
             api: self.api,
-            instance: format!("{name} {base}"),
-            server: Server::new(name, &preset, self.own),
-            base,
-            http: self.http.map_or_else(|| self.options.build(), Ok)?,
-            key,
-            headers,
+            server: Server::new(endpoint.name.clone(), &preset, self.own),
+            endpoint,
             developer_role: preset.developer_role,
             base_traits: self.base_traits.unwrap_or(preset.traits),
             rules: self.rules,
@@ -362,7 +305,7 @@ impl OpenAiBuilder {
     }
 
     fn base(&self, preset: &Preset) -> Result<BaseUrl, ConfigError> {
-        let url = self.base_url.as_deref().or(preset.base_url).ok_or_else(|| {
+        let url = self.connect.place().or(preset.base_url).ok_or_else(|| {
             let why = format!("is missing: {} has no address of its own", preset.name);
             ConfigError::setting("base_url", why)
         })?;
@@ -392,9 +335,4 @@ fn add_account(
         }
     }
     Ok(())
-}
-
-fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
-    HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| ConfigError::setting("auth", format!("names {name:?}, which is not a header name")))
 }

@@ -23,15 +23,15 @@ use crate::{
 #[async_trait]
 impl Provider for OpenAi {
     fn name(&self) -> &str {
-        &self.0.server.name
+        &self.0.endpoint.name
     }
 
     fn instance(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self.instance_name())
+        Cow::Borrowed(self.0.endpoint.instance())
     }
 
     fn credential(&self) -> CredentialId {
-        self.credential_id()
+        self.0.endpoint.credential()
     }
 
     fn capabilities(&self, model: &str) -> Capabilities {
@@ -40,7 +40,7 @@ impl Provider for OpenAi {
 
     async fn complete(&self, attempt: &Attempt<'_>) -> Result<Response, ProviderError> {
         let Rendered { body, format, notes } = self.render(attempt, false)?;
-        let reply = self.0.http.send(self.post(attempt, body)?, &attempt.progress).await?;
+        let reply = self.0.endpoint.http.send(self.post(attempt, body)?, &attempt.progress).await?;
         let response = self.read(&reply, attempt, &format)?;
         if let Some(usage) = response.usage {
             attempt.progress.usage(usage);
@@ -50,7 +50,7 @@ impl Provider for OpenAi {
 
     async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
         let Rendered { body, format, notes } = self.render(attempt, true)?;
-        let opened = self.0.http.open(self.post(attempt, body)?, &attempt.progress).await?;
+        let opened = self.0.endpoint.http.open(self.post(attempt, body)?, &attempt.progress).await?;
         if opened.is_stream() {
             let (id, progress) = (opened.request_id.clone(), attempt.progress.clone());
             let reader = self.reader(id, progress, &format).with_answer(format.restorer());
@@ -73,13 +73,11 @@ impl OpenAi {
             _ => Vec::new(),
         };
         path.extend(self.0.api.path());
-        Post::new(self.0.base.join(&path), body)
-            .with_headers(self.0.headers.clone())
-            .with_extra_headers(attempt)
+        self.0.endpoint.post(&path, body).with_extra_headers(attempt)
     }
 
     pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
-        Reader::new(self.0.api, id, progress, format.refusable(), self.0.key.clone())
+        Reader::new(self.0.api, id, progress, format.refusable(), self.0.endpoint.key.clone())
     }
 
     pub(crate) fn read(
@@ -89,8 +87,8 @@ impl OpenAi {
         format: &Format,
     ) -> Result<Response, ProviderError> {
         let server = &self.0.server;
-        let asked =
-            Asked::new(format.refusable(), OPTIONAL, self.0.key.as_ref()).with_statuses(&server.statuses);
+        let asked = Asked::new(format.refusable(), OPTIONAL, self.0.endpoint.key.as_ref())
+            .with_statuses(&server.statuses);
         let keep_raw = attempt.request.keep_raw;
         match (reply.status, self.0.api) {
             (200..=299, _) if reply.is_events() => {

@@ -1,13 +1,11 @@
 //! The adapter against a loopback server that speaks the real wire format.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::time::Duration;
-
 use backstop_core::{
-    Attempt, Capabilities, Chain, Chunk, FailureKind, FinishKind, Progress, Provider, ProviderError, Request,
-    Response, Stage, StructuredOutput, Usage,
+    Attempt, Capabilities, Chain, Chunk, FailureKind, FinishKind, Provider, ProviderError, Request, Response,
+    Stage, StructuredOutput, Usage,
 };
-use backstop_mock::server::{ApiError, Completion, End, MockServer, Reply};
+use backstop_mock::server::{ApiError, Completion, MockServer, Reply};
 use backstop_openai::{Api, Auth, ClientOptions, ModelTraits, OpenAi, TokenLimit};
 use futures_util::StreamExt;
 use serde_json::json;
@@ -68,47 +66,6 @@ async fn a_plain_answer() {
 }
 
 #[tokio::test]
-async fn answers_that_may_not_be_used_are_still_answers() {
-    let refused = answered(Completion::refusal("I can't.")).await.unwrap();
-    assert_eq!((refused.text.as_str(), refused.refusal.as_deref()), ("", Some("I can't.")));
-    assert_eq!(answered(Completion::empty()).await.unwrap().text, "");
-    assert_eq!(answered(Completion::truncated("{\"a")).await.unwrap().finish.kind, FinishKind::Length);
-    assert_eq!(answered(Completion::filtered("par")).await.unwrap().finish.kind, FinishKind::ContentFilter);
-    let called = answered(Completion::empty().tool_call("f", "{\"x\":1}")).await.unwrap();
-    assert_eq!(
-        (called.tool_calls[0].name.as_str(), called.tool_calls[0].arguments.as_str()),
-        ("f", "{\"x\":1}")
-    );
-    let thought =
-        answered(Completion::text("answer").reasoning("thoughts").reasoning_tokens(7)).await.unwrap();
-    assert_eq!((thought.text.as_str(), thought.usage.unwrap().reasoning_tokens), ("answer", 7));
-}
-
-#[tokio::test]
-async fn every_error_of_the_server_has_its_kind() {
-    let table: Vec<(ApiError, FailureKind)> = vec![
-        (ApiError::bad_key(), FailureKind::Authentication),
-        (ApiError::forbidden(), FailureKind::Permission),
-        (ApiError::quota_exhausted(), FailureKind::QuotaExhausted),
-        (ApiError::rate_limited(), FailureKind::RateLimited),
-        (ApiError::overloaded(), FailureKind::Overloaded),
-        (ApiError::server(), FailureKind::Server),
-        (ApiError::timeout(), FailureKind::Server),
-        (ApiError::model_not_found(), FailureKind::ModelNotFound),
-        (ApiError::invalid_request(), FailureKind::InvalidRequest),
-        (ApiError::context_too_long(), FailureKind::ContextTooLong),
-        (ApiError::prompt_filtered(), FailureKind::Filtered),
-        (ApiError::too_large(), FailureKind::ContextTooLong),
-    ];
-    for (error, kind) in table {
-        let shown = format!("{error:?}");
-        let error = answered(error).await.unwrap_err();
-        assert_eq!(error.kind(), kind, "{shown}");
-        assert!(error.request_id().is_some() && error.status().is_some(), "{error:?}");
-    }
-}
-
-#[tokio::test]
 async fn a_refused_schema_and_a_refused_parameter() {
     let server = MockServer::start().await.unwrap();
     server.push(ApiError::schema_rejected());
@@ -164,35 +121,6 @@ async fn a_tool_takes_the_answer_also_in_a_stream() {
 }
 
 #[tokio::test]
-async fn waits_and_vetoes_are_passed_on() {
-    let reply = Reply::from(ApiError::rate_limited()).retry_after("1.5").header("x-should-retry", "false");
-    let error = answered(reply).await.unwrap_err();
-    assert_eq!(
-        (error.retry_after(), error.server_retry()),
-        (Some(Duration::from_millis(1_500)), Some(false))
-    );
-}
-
-#[tokio::test]
-async fn an_error_inside_a_success() {
-    let error = answered(Reply::in_band(ApiError::overloaded())).await.unwrap_err();
-    assert_eq!(error.kind(), FailureKind::Overloaded);
-}
-
-#[tokio::test]
-async fn bodies_that_are_no_answer() {
-    for reply in [
-        Reply::html(200, "<html>login</html>"),
-        Reply::bytes("application/json", ""),
-        Reply::from(Completion::no_choices()),
-        Reply::redirect(307, "http://127.0.0.1:1/v1/chat/completions"),
-        Reply::from(Completion::text("hello")).cut_at(20, End::Close),
-    ] {
-        assert_eq!(answered(reply).await.unwrap_err().kind(), FailureKind::MalformedResponse);
-    }
-}
-
-#[tokio::test]
 async fn output_that_the_server_threw_away_is_an_answer() {
     let body = json!({"error": {"message": "no JSON", "code": "json_validate_failed", "failed_generation": "{\"a\":"}});
     let response = answered(Reply::json(&body).status(400)).await.unwrap();
@@ -212,41 +140,6 @@ async fn optional_properties_and_list_roots_come_back_as_the_caller_has_them() {
         ask(&server, &Request::new("x").json_schema("list", list)).await.unwrap().text,
         r#"["a","b"]"#
     );
-}
-
-#[tokio::test]
-async fn a_stream() {
-    let chunks = streamed(Completion::pieces(["bl", "ue"]).tokens(5, 2)).await;
-    assert_eq!(text(&chunks), "blue");
-    assert!(
-        chunks.iter().any(|chunk| matches!(chunk, Ok(Chunk::Usage(usage)) if *usage == Usage::new(5, 2)))
-    );
-    assert!(
-        matches!(chunks.last(), Some(Ok(Chunk::End(finish))) if finish.kind == FinishKind::Stop),
-        "{chunks:?}"
-    );
-}
-
-#[tokio::test]
-async fn a_stream_in_tiny_pieces_is_the_same_stream() {
-    let reply = Reply::from(Completion::pieces(["日本", "語"])).slow_body(1, Duration::ZERO);
-    assert_eq!(text(&streamed(reply).await), "日本語");
-}
-
-#[tokio::test]
-async fn a_cut_stream_has_no_end() {
-    let reply = Reply::from(Completion::pieces(["one ", "two ", "three"])).cut_at(400, End::Reset);
-    let chunks = streamed(reply).await;
-    assert!(!chunks.iter().any(|chunk| matches!(chunk, Ok(Chunk::End(_)))), "{chunks:?}");
-}
-
-#[tokio::test]
-async fn an_error_instead_of_a_stream() {
-    let server = MockServer::start().await.unwrap();
-    server.push(ApiError::rate_limited());
-    let request = Request::new("x");
-    let error = provider(&server).stream(&Attempt::new("m", &request)).await.err().unwrap();
-    assert_eq!(error.kind(), FailureKind::RateLimited);
 }
 
 #[tokio::test]
@@ -337,17 +230,4 @@ fn the_environment_says_where_and_with_what() {
     assert_eq!(openai.credential(), OpenAi::from_env_with(env).unwrap().credential());
     assert_eq!(openai.capabilities("gpt-4o").context_window, Some(128_000));
     assert_eq!(openai.capabilities("who-knows").context_window, None);
-}
-
-#[tokio::test]
-async fn a_dropped_attempt_leaves_what_it_has_learnt() {
-    let server = MockServer::start().await.unwrap();
-    server.push(Reply::from(Completion::text("never")).cut_at(5, End::Hang));
-    let request = Request::new("x");
-    let attempt = Attempt::new("m", &request);
-    let progress: Progress = attempt.progress.clone();
-    let provider = provider(&server);
-    assert!(tokio::time::timeout(Duration::from_millis(200), provider.complete(&attempt)).await.is_err());
-    assert_eq!(progress.stage(), Stage::Body);
-    assert!(progress.take().0.is_some());
 }
