@@ -50,7 +50,8 @@ pub trait Provider: Send + Sync + 'static {
     fn name(&self) -> &str;
 
     /// Names the endpoint: targets whose providers give the same text share circuit breakers. Default: the name.
-    /// HTTP adapters add the base URL.
+    /// HTTP adapters add the base URL. It has to be the same text in all processes that share breakers, which is why
+    /// it cannot tell two values of a type apart by itself.
     fn instance(&self) -> Cow<'_, str> {
         Cow::Borrowed(self.name())
     }

@@ -296,6 +296,11 @@ impl Target {
         self.timeout
     }
 
+    /// The longest that an attempt may go on without content, which renews a probe's lease.
+    pub(crate) fn longest_silence(&self) -> Duration {
+        self.longest_timeout().max(self.idle)
+    }
+
     pub(crate) fn id(&self) -> TargetId {
         match &self.name {
             Some(name) => TargetId(name.as_ref().into()),

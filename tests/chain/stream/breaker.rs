@@ -130,6 +130,24 @@ async fn a_long_probe_keeps_its_lease_by_its_content_and_closes_the_circuit_at_i
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_probe_may_pause_for_as_long_as_its_target_may() {
+    let config = BreakerConfig::five_then_thirty_seconds().consecutive_failures(1).build().unwrap();
+    let registry = Registry::builder().config(config).build();
+    let pauses = Step::stream(["one ".into(), Piece::wait(secs(90)), "two".into(), Piece::end()]);
+    let provider = MockProvider::new("a", [Step::fail(FailureKind::Overloaded), pauses]);
+    let target = provider.clone().model("m").retries(0).idle(secs(100));
+    let chain = Chain::builder().target(target).breakers(&registry).build().unwrap();
+    chain.stream("hi").await.unwrap_err();
+    advance(secs(30)).await;
+    let probe = tokio::spawn(read(chain.stream("hi").head(0, secs(0)).await.unwrap()));
+    sleep(secs(80)).await;
+    chain.stream("hi").await.unwrap_err();
+    assert_eq!(provider.calls(), 2, "the probe still has its place");
+    assert_eq!(probe.await.unwrap().text, "one two");
+    assert_eq!(state(&registry), State::Closed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_dropped_probe_frees_its_place() {
     let registry = registry();
     let cut = chain(&registry, Step::stream(["begun".into(), Piece::cut()]));

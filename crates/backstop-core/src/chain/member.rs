@@ -59,7 +59,7 @@ impl Member {
         let model: Arc<str> = target.model.as_ref().into();
         let standing = Standing::look_up(&instance, &model, registry, provider.credential());
         let breaker = registry.breaker(&BreakerKey::new(Arc::clone(&instance), target.group()));
-        breaker.fit_timeout(target.longest_timeout());
+        breaker.fit_timeout(target.longest_silence());
         Self {
             provider: Arc::clone(provider),
             breaker,
