@@ -4,9 +4,12 @@
 use std::thread;
 
 use backstop_validate::json::{Candidates, Extractor, Policy};
+use proptest::prelude::*;
 
 /// Bytes looked at for each byte of the text.
 const STEPS_PER_BYTE: u64 = 8;
+/// More, for the allowance that even the shortest text has.
+const SHORT_TEXT: u64 = 512;
 const SMALL_STACK: usize = 256 * 1024;
 
 fn repeat(unit: &str, len: usize) -> String {
@@ -77,7 +80,89 @@ fn hostile(len: usize) -> Vec<(&'static str, String)> {
         ("half escapes", format!("[\"{}", repeat("\\ud83d", len))),
         ("words and slashes", repeat("a / b // c ", len)),
         ("brackets behind citations", repeat("[1]({a: ", len)),
+        ("quoted brackets in prose", format!("so: {}", repeat("{'a", len))),
+        ("links made of quotes", repeat("['['](", len)),
+        ("escaped documents", repeat("{\\\"a\\\": 1} ", len)),
+        ("escaped documents without end", repeat("\"{```</think>{\\\"", len)),
+        ("escaped line breaks", format!("so ['{}", repeat("[\\n", len))),
+        ("escaped and doubled quotes", format!("{{\\\"{}", repeat("\"\"\"", len))),
+        ("thinking in thinking", repeat("<think><think></think>", len)),
+        ("broken names", repeat("{\"{\"name\"; \"Ad>", len)),
+        ("brackets far behind a fence", format!("```{}{}", " ".repeat(half), repeat("x[", half))),
+        ("closers far behind a value", format!("{{\"a\": 1}}{}{}", " ".repeat(half), repeat("x}", half))),
+        ("fences in a string", format!("{{\"a\": \"{}", repeat("\"```x", len))),
     ]
+}
+
+/// Pieces of damaged JSON and of what surrounds it.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "\"",
+    "'",
+    "`",
+    "“",
+    "»",
+    "```",
+    "```json\n",
+    ",",
+    ":",
+    ";",
+    "\n",
+    "  ",
+    "a",
+    "x y",
+    "é",
+    "1",
+    "-",
+    "2e",
+    "true",
+    "None",
+    "\\",
+    "\\\"",
+    "\\n",
+    "/*",
+    "*/",
+    "//",
+    "#",
+    "<think>",
+    "</think>",
+    "...",
+    "+",
+    "{\"",
+    "\":",
+    "\"}",
+    "\", \"",
+    "['",
+    "{a: ",
+    "{\\\"",
+    "{{",
+    "\"\"",
+    "\"\"\"",
+    "\u{a0}",
+];
+
+fn pieces(most: usize) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(PIECES), 1..=most).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn work_is_linear_on_any_damage_however_often_it_recurs(
+        head in pieces(6), unit in pieces(8), tail in pieces(8), times in prop::sample::select(&[1_usize, 2, 5, 30, 300][..]),
+    ) {
+        let text = format!("{head}{}{tail}", unit.repeat(times));
+        for extractor in extractors() {
+            let (_, steps) = extractor.extract_counted(&text);
+            prop_assert!(steps <= STEPS_PER_BYTE * text.len() as u64 + SHORT_TEXT, "{steps} steps for {} bytes", text.len());
+        }
+    }
 }
 
 fn extractors() -> Vec<Extractor> {
@@ -94,7 +179,7 @@ fn assert_linear(len: usize) {
     for (name, text) in hostile(len) {
         for extractor in extractors() {
             let (_, steps) = extractor.extract_counted(&text);
-            if steps > STEPS_PER_BYTE * text.len() as u64 + 512 {
+            if steps > STEPS_PER_BYTE * text.len() as u64 + SHORT_TEXT {
                 slow.push(format!("{name}: {:.1} steps a byte", steps as f64 / text.len() as f64));
             }
         }

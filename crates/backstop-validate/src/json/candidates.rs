@@ -7,27 +7,28 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::attempt::{Attempt, Reader};
 use super::cursor::Cursor;
-use super::escaped;
 use super::fences::{Fence, fence_at};
 use super::found::{Candidate, Found, Reading, Source};
 use super::plausible::{self, Place};
 use super::policy::Limits;
 use super::repair::{Repair, RepairKind, RepairLog};
-use super::strict::{self, Stop};
+use super::strict;
 use super::thinking::{block_end, last_closing_tag, tag_at};
-use super::tolerant::{End, Options, Tolerant};
+use super::tolerant::Options;
 
 /// One scan over a text.
 pub(crate) struct Scan<'a> {
     cursor: Cursor<'a>,
     limits: Limits,
-    options: Options,
+    guess: bool,
+    reader: Reader<'a>,
     fence: Option<(usize, Fence)>,
     fences: usize,
-    /// Where strict parsing of the whole text started in vain.
-    not_strict: Option<usize>,
     found: Found,
+    /// The offset behind the last token that is no blank.
+    token_end: usize,
     /// The offset behind the last value and the brackets too many that follow it.
     value_end: usize,
     /// The offset behind the last closing tag of reasoning, once it was looked for.
@@ -35,20 +36,17 @@ pub(crate) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(
-        cursor: Cursor<'a>,
-        limits: Limits,
-        options: Options,
-        not_strict: Option<usize>,
-    ) -> Self {
+    /// A scan from where strict parsing of the whole text has failed.
+    pub(crate) fn new(cursor: Cursor<'a>, limits: Limits, options: Options) -> Self {
         Self {
-            cursor,
             limits,
-            options,
+            guess: options.guess,
+            reader: Reader::new(cursor.text(), limits, options, cursor.pos),
+            cursor,
             fence: None,
             fences: 0,
-            not_strict,
             found: Found::default(),
+            token_end: 0,
             value_end: 0,
             last_tag: None,
         }
@@ -61,17 +59,22 @@ impl<'a> Scan<'a> {
                 break;
             }
             match byte {
+                b' ' | b'\n' | b'\r' | b'\t' => {
+                    self.cursor.advance(1);
+                    continue;
+                }
                 b'{' | b'[' | b'(' => self.bracket(),
                 b'<' => self.angle(),
                 b'`' | b'~' => self.fence_mark(),
                 b'/' => self.comment(),
                 b'}' | b']' => self.closer(),
-                b' ' | b'\n' | b'\r' | b'\t' => self.cursor.advance(1),
                 b',' | b';' => self.separator(byte),
                 _ => self.prose(1),
             }
+            self.token_end = self.cursor.pos;
         }
-        (self.found, self.cursor.steps)
+        let steps = self.steps();
+        (self.found, steps)
     }
 
     fn prose(&mut self, bytes: usize) {
@@ -97,10 +100,10 @@ impl<'a> Scan<'a> {
     /// A closing bracket between values: one too many if it stands right behind a value.
     fn closer(&mut self) {
         let at = self.cursor.pos;
-        let behind = self.found.candidates.last_mut().filter(|last| {
-            let gap = self.cursor.slice(self.value_end.max(last.span.end), at);
-            gap.bytes().all(|b| b.is_ascii_whitespace())
-        });
+        let token_end = self.token_end;
+        let value_end = self.value_end;
+        let behind =
+            self.found.candidates.last_mut().filter(|last| token_end <= value_end.max(last.span.end));
         match behind {
             Some(last) => {
                 if last.log.list.last().is_none_or(|r| r.kind != RepairKind::ExtraCloser) {
@@ -149,7 +152,7 @@ impl<'a> Scan<'a> {
             self.forget_reasoning(tag.end);
             return;
         }
-        match block_end(&mut self.cursor, tag, tag.end) {
+        match block_end(&mut self.cursor, tag) {
             Some(end) => {
                 self.found.reasoning = Some((start, false));
                 self.cursor.pos = end;
@@ -214,111 +217,56 @@ impl<'a> Scan<'a> {
 
     fn place(&self) -> Place {
         match (&self.fence, self.found.prose) {
-            (Some((_, fence)), _) if self.cursor.slice(fence.end, self.cursor.pos).trim().is_empty() => {
-                Place::Start
-            }
+            (Some((_, fence)), _) if self.token_end <= fence.end => Place::Start,
             (None, None) if self.found.candidates.is_empty() => Place::Start,
             _ => Place::Prose,
         }
     }
 
+    /// Takes the value that a bracket opens, or passes over the bracket.
     fn bracket(&mut self) {
-        let start = self.cursor.pos;
+        let (start, steps) = (self.cursor.pos, self.steps());
+        self.value(start);
+        let consumed = self.cursor.pos.saturating_sub(start);
+        self.reader.lose(self.steps() - steps, consumed);
+    }
+
+    fn value(&mut self, start: usize) {
         let place = self.place();
         if !plausible::opens_value(&mut self.cursor, start, place) {
             return self.prose(1);
         }
-        if self.strict(start) {
-            return;
-        }
-        let mut parser = Tolerant::new(
-            Cursor::new(self.cursor.text(), start),
-            RepairLog::new(self.limits.max_repairs),
-            self.options,
-        );
-        let end = if self.found.too_deep.is_some() { return } else { parser.run() };
-        self.cursor.steps += parser.cursor.steps;
-        let (committed, stop, log) = (parser.committed, parser.cursor.pos, parser.log);
-        let reading = match end {
-            End::Value(value) => {
-                if !(value.is_object() || value.is_array()) || self.is_link(stop, &value) {
-                    return self.prose(1);
-                }
-                if committed || place == Place::Start || !log.inner || plausible::scalars_only(&value) {
-                    return self.keep(start..stop, Reading::Value(value), log);
-                }
-                return self.prose(1);
-            }
-            End::TooDeep(offset) => {
+        let Attempt { reading, log, committed, stop } = match self.reader.read(start) {
+            Ok(attempt) => attempt,
+            Err(offset) => {
                 self.found.too_deep = Some(offset);
                 return;
             }
-            End::Cut { at, partial } => Reading::Cut { at, partial },
-            End::NotAllowed(repair) => Reading::NotAllowed(repair),
-            End::Damaged { offset, pointer, expected } => Reading::Damaged { offset, pointer, expected },
         };
-        if let Some(end) = self.reasoning_ends_after(start) {
-            return self.forget_reasoning(end);
+        match reading {
+            Reading::Value(value) => {
+                let firm = committed || place == Place::Start || plausible::scalars_only(&value);
+                let container = value.is_object() || value.is_array();
+                if firm && container && !self.is_link(stop, &value) {
+                    self.keep(start..stop, value, log);
+                } else {
+                    self.prose(1);
+                }
+            }
+            unread => match self.reasoning_ends_after(start) {
+                Some(end) => self.forget_reasoning(end),
+                None => self.unread(start, unread, log, committed, place),
+            },
         }
-        self.unread(start, reading, log, committed, place);
+    }
+
+    fn steps(&self) -> u64 {
+        self.cursor.steps + self.reader.steps
     }
 
     /// `[text](address)`.
     fn is_link(&self, end: usize, value: &Value) -> bool {
         self.cursor.byte_at(end) == Some(b'(') && plausible::scalars_only(value)
-    }
-
-    /// Whether strict JSON starts here; if so it is kept.
-    fn strict(&mut self, start: usize) -> bool {
-        if self.not_strict == Some(start) {
-            return self.escaped(start);
-        }
-        let mut log = RepairLog::new(self.limits.max_repairs);
-        let mut cursor = Cursor::new(self.cursor.text(), start);
-        let parsed = strict::parse(&mut cursor, self.limits.depth(), &mut log);
-        self.cursor.steps += cursor.steps;
-        match parsed {
-            Ok(value) if self.is_link(cursor.pos, &value) => {
-                self.prose(1);
-                true
-            }
-            Ok(value) => {
-                self.keep(start..cursor.pos, Reading::Value(value), log);
-                true
-            }
-            Err(Stop::TooDeep(offset)) => {
-                self.found.too_deep = Some(offset);
-                true
-            }
-            Err(Stop::Invalid(_)) => self.escaped(start),
-        }
-    }
-
-    /// `{\"a\": 1}`: the whole document was escaped once more than it should be.
-    fn escaped(&mut self, start: usize) -> bool {
-        let Some(plain) = escaped::unescape(&mut self.cursor, start) else { return false };
-        let mut log = RepairLog::new(self.limits.max_repairs);
-        log.note(RepairKind::EscapedDocument, start, String::new);
-        let mut parser = Tolerant::new(Cursor::new(&plain, 0), log, self.options);
-        let end = parser.run();
-        self.cursor.steps += parser.cursor.steps;
-        let reading = match end {
-            End::Value(value) => {
-                let len = escaped::original_len(&mut self.cursor, start, parser.cursor.pos);
-                self.keep(start..start + len, Reading::Value(value), parser.log);
-                return true;
-            }
-            End::TooDeep(_) => {
-                self.found.too_deep = Some(start);
-                return true;
-            }
-            End::Cut { at, partial } => Reading::Cut { at, partial },
-            // Offsets in the unescaped text would mislead.
-            End::NotAllowed(repair) => Reading::NotAllowed(Repair { offset: start, ..repair }),
-            End::Damaged { pointer, expected, .. } => Reading::Damaged { offset: start, pointer, expected },
-        };
-        self.unread(start, reading, parser.log, true, Place::Start);
-        true
     }
 
     /// The end of reasoning behind `start`, if a closing tag without an opening one shows that there was any.
@@ -331,15 +279,12 @@ impl<'a> Scan<'a> {
         last.filter(|&end| end > start)
     }
 
-    fn keep(&mut self, span: Range<usize>, reading: Reading, log: RepairLog) {
+    fn keep(&mut self, span: Range<usize>, value: Value, log: RepairLog) {
         self.cursor.pos = span.end;
-        let weak = match &reading {
-            Reading::Value(value) => self.fence.is_none() && plausible::may_be_prose(value),
-            _ => false,
-        };
+        let weak = self.fence.is_none() && plausible::may_be_prose(&value);
         let reading = match self.loses_members(span.end) {
-            Some(repair) if !self.options.guess => Reading::NotAllowed(repair),
-            _ => reading,
+            Some(repair) if !self.guess => Reading::NotAllowed(repair),
+            _ => Reading::Value(value),
         };
         self.push(span, reading, log, weak);
     }

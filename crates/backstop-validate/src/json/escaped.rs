@@ -22,18 +22,33 @@ pub(crate) fn opens_escaped(cursor: &mut Cursor<'_>, start: usize) -> bool {
     escaped
 }
 
-/// The text from the bracket at `start` on with one level of escapes taken off, if it [is escaped](opens_escaped).
+/// The document that the bracket at `start` opens, with one level of escapes taken off, if it
+/// [is escaped](opens_escaped). To the end of the text if the bracket is never closed.
 pub(crate) fn unescape(cursor: &mut Cursor<'_>, start: usize) -> Option<String> {
     if !opens_escaped(cursor, start) {
         return None;
     }
-    cursor.looked(start, cursor.len());
-    let mut out = String::with_capacity(cursor.len() - start);
-    let mut at = start;
+    let mut out = String::new();
+    let (mut at, mut depth, mut in_string) = (start, 0_usize, false);
     while let Some((c, len)) = plain_char(cursor, at) {
+        let escaped = in_string && c == '\\';
         out.push(c);
         at += len;
+        match c {
+            '"' => in_string = !in_string,
+            '{' | '[' if !in_string => depth += 1,
+            '}' | ']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        if let (true, Some((next, len))) = (escaped, plain_char(cursor, at)) {
+            out.push(next);
+            at += len;
+        }
     }
+    cursor.looked(start, at);
     Some(out)
 }
 

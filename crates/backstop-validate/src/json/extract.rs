@@ -128,7 +128,7 @@ impl Extractor {
         self.run(text, Some(accept)).0
     }
 
-    /// As [`Extractor::extract`], with the number of bytes looked at: at most 8 for each byte of the text.
+    /// As [`Extractor::extract`], with the number of bytes looked at: at most 8 for each byte of the text, and 512.
     #[doc(hidden)]
     pub fn extract_counted(&self, text: &str) -> (Result<Extracted, ExtractError>, u64) {
         self.run(text, None)
@@ -234,7 +234,7 @@ impl Extractor {
         let start = cursor.pos;
         let text = cursor.text();
         let options = self.options(accept.is_some());
-        let (mut found, mut steps) = Scan::new(cursor, self.limits, options, Some(start)).run();
+        let (mut found, mut steps) = Scan::new(cursor, self.limits, options).run();
         if let Some(offset) = found.too_deep {
             return (Err(self.too_deep(offset)), steps);
         }

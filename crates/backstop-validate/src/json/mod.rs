@@ -26,6 +26,7 @@
 //! `candidates` (with `plausible`, `fences`, `thinking`, `escaped`, `found`) the scan between values; `choose` the choice.
 
 mod accept;
+mod attempt;
 mod candidates;
 mod choose;
 pub(crate) mod cursor;

@@ -20,7 +20,7 @@ const LONGEST_WORD: usize = 64;
 /// Whether the bracket at `at` may open a value.
 pub(crate) fn opens_value(cursor: &mut Cursor<'_>, at: usize, place: Place) -> bool {
     let next = skip_blanks(cursor, at + 1);
-    cursor.looked(at, next);
+    cursor.looked(at + 1, next);
     let Some(byte) = cursor.byte_at(next) else { return cursor.byte_at(at) != Some(b'(') };
     if cursor.starts_with_at(next, "```") {
         return false;
@@ -88,7 +88,7 @@ fn is_quote(cursor: &Cursor<'_>, at: usize) -> bool {
 /// `{{"a": 1}}`, but not the `{{name}}` of a template.
 fn doubled(cursor: &mut Cursor<'_>, at: usize, place: Place) -> bool {
     let next = skip_blanks(cursor, at + 1);
-    cursor.looked(at, next);
+    cursor.looked(at + 1, next);
     match cursor.byte_at(next) {
         Some(b'"' | b'\'') => true,
         Some(b'{') | None => false,

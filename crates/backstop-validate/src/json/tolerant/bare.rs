@@ -9,7 +9,7 @@ use crate::json::number::{Loose, Numeral, json_number, read_json_number, read_lo
 use crate::json::repair::RepairKind;
 
 /// Longest key without quotes, in bytes.
-const LONGEST_BARE_KEY: usize = 128;
+pub(super) const LONGEST_BARE_KEY: usize = 128;
 
 impl Tolerant<'_> {
     /// A key without quotes: words up to the colon.

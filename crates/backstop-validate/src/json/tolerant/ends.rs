@@ -167,7 +167,7 @@ impl Tolerant<'_> {
 
     /// The first quote, comma, closing bracket or line break from `at` on.
     fn item_end(&mut self, at: usize) -> usize {
-        let rest = self.cursor.text().as_bytes().get(at..).unwrap_or_default();
+        let rest = self.cursor.text().as_bytes().get(at..self.horizon(at)).unwrap_or_default();
         let len = rest.iter().position(|b| matches!(b, b'"' | b',' | b']' | b'\n')).unwrap_or(rest.len());
         self.look(at, at + len);
         at + len
@@ -203,7 +203,8 @@ impl Tolerant<'_> {
 
     fn find_closing_quote(&self, from: usize) -> (usize, bool) {
         let mut at = from;
-        while let Some(byte) = self.cursor.byte_at(at) {
+        let horizon = self.horizon(from);
+        while let Some(byte) = self.cursor.byte_at(at).filter(|_| at < horizon) {
             match byte {
                 b'\n' | b'{' => return (at, false),
                 b'"' if self.brace_within_two(at + 1) => return (at, true),
@@ -225,7 +226,7 @@ impl Tolerant<'_> {
     /// a quote on a new line) follows.
     fn forgotten(&mut self, at: usize, run: usize) -> Option<usize> {
         let before = self.cursor.slice(run, at);
-        self.cursor.looked(at, at + 1);
+        self.cursor.looked(at, at);
         let text = before.trim_end();
         let comma = text.strip_suffix(',')?;
         let on_new_line = before.get(text.len()..).is_some_and(|gap| gap.contains('\n'));
@@ -245,8 +246,11 @@ impl Tolerant<'_> {
 
     /// Whether nothing but blanks follows the fence on its line.
     fn fence_ends_line(&self, at: usize) -> bool {
-        let end = self.line_end(at).min(at + 64);
-        self.cursor.slice(at, end).trim_start_matches('`').trim().is_empty()
+        let mut end = at;
+        while let Some(b'`' | b' ' | b'\t' | b'\r') = self.cursor.byte_at(end) {
+            end += 1;
+        }
+        matches!(self.cursor.byte_at(end), None | Some(b'\n'))
     }
 
     fn is_first_item(&self) -> bool {

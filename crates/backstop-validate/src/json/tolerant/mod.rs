@@ -93,7 +93,7 @@ pub(crate) struct Tolerant<'a> {
     colonless: bool,
     closing_quote: ends::ClosingQuote,
     /// Bytes that may still be looked at ahead. Only a text made to exhaust it does; then fewer repairs are found.
-    lookahead: usize,
+    pub(crate) lookahead: usize,
     /// Set while the text is still coming.
     growing: Option<Box<growing::Growing>>,
 }

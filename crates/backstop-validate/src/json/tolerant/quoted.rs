@@ -211,8 +211,9 @@ impl Tolerant<'_> {
     /// Whether the next quote is doubled too.
     fn doubled_ahead(&mut self, quote: Quote, from: usize) -> bool {
         let mut at = from;
+        let horizon = self.horizon(from);
         while let Some(byte) = self.cursor.byte_at(at) {
-            if byte == b'\n' {
+            if byte == b'\n' || at >= horizon {
                 break;
             }
             if let Some(len) = self.closes(quote, at) {

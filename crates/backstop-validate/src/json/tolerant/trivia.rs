@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Tolerant;
+use super::bare::LONGEST_BARE_KEY;
 use super::quoted::Quote;
 use crate::json::cursor::is_odd_blank;
 use crate::json::repair::RepairKind;
@@ -47,6 +48,11 @@ impl Tolerant<'_> {
         end
     }
 
+    /// The offset up to which may be looked ahead from `at`.
+    pub(super) fn horizon(&self, at: usize) -> usize {
+        self.cursor.len().min(at.saturating_add(self.lookahead))
+    }
+
     /// Accounts for bytes that were looked at ahead.
     pub(super) fn look(&mut self, from: usize, to: usize) {
         self.cursor.looked(from, to);
@@ -85,7 +91,7 @@ impl Tolerant<'_> {
         }
     }
 
-    pub(super) fn line_end(&self, at: usize) -> usize {
+    fn line_end(&self, at: usize) -> usize {
         let rest = self.cursor.text().as_bytes().get(at..).unwrap_or_default();
         match memchr::memchr(b'\n', rest) {
             Some(found) => at + found,
@@ -193,7 +199,8 @@ impl Tolerant<'_> {
     /// The end of the string that would start here if no quote in it were unescaped, and whether it ends on its line.
     fn simple_string_end(&self, from: usize, quote: Quote) -> (usize, bool) {
         let mut at = from;
-        while let Some(byte) = self.cursor.byte_at(at) {
+        let horizon = self.horizon(from);
+        while let Some(byte) = self.cursor.byte_at(at).filter(|_| at < horizon) {
             match byte {
                 b'\\' => at += 2,
                 b'\n' => break,
@@ -208,14 +215,14 @@ impl Tolerant<'_> {
 
     /// The end of the bare word at `at`.
     pub(super) fn word_end(&self, at: usize) -> usize {
-        let rest = self.cursor.text().get(at..).unwrap_or_default();
-        match rest.char_indices().find(|&(_, c)| !is_word_char(c)) {
-            Some((i, _)) => at + i,
-            None => {
-                self.cursor.meet_end();
-                self.cursor.len()
+        let mut end = at;
+        while let Some(c) = self.cursor.char_at(end) {
+            if !is_word_char(c) || end - at > LONGEST_BARE_KEY {
+                break;
             }
+            end += c.len_utf8();
         }
+        end
     }
 }
 
