@@ -76,6 +76,9 @@ pub enum Thinking {
     Disabled,
 }
 
+/// What the vendor's own fallbacks need in the `anthropic-beta` header.
+pub(crate) const FALLBACK_BETA: &str = "server-side-fallback-2026-07-01";
+
 /// Models that the vendor itself tries, in the same request, when the model declines (beta).
 ///
 /// Only a refusal leads there, no overload, rate limit or error. A hop that was made stands in

@@ -13,13 +13,12 @@ use crate::{
     Anthropic,
     config::is_token,
     error,
+    options::FALLBACK_BETA,
     request::{self, Format, OPTIONAL, Rendered},
     response,
     stream::Reader,
 };
 
-/// What the vendor's own fallbacks need in the `anthropic-beta` header.
-pub(crate) const FALLBACK_BETA: &str = "server-side-fallback-2026-07-01";
 const FALLBACK_BETAS: &str = "server-side-fallback-";
 const BETA_HEADER: &str = "anthropic-beta";
 

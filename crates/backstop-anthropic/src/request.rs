@@ -18,7 +18,7 @@ pub(crate) use format::Format;
 
 use crate::{
     models::ModelTraits,
-    options::{AnthropicOptions, Thinking},
+    options::{AnthropicOptions, FALLBACK_BETA, Thinking},
 };
 use cache::Marks;
 use messages::{System, Turn};
@@ -128,7 +128,7 @@ fn note_omissions(request: &Request, notes: &mut Vec<String>) {
 fn betas(options: &AnthropicOptions) -> Vec<String> {
     let mut betas = options.betas.clone();
     if options.fallbacks.is_some() {
-        betas.push(crate::provider::FALLBACK_BETA.to_owned());
+        betas.push(FALLBACK_BETA.to_owned());
     }
     betas
 }

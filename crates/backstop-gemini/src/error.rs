@@ -11,7 +11,7 @@ use backstop_http::{
 };
 use serde_json::{Value, json};
 
-use crate::request::OPTIONAL;
+use crate::params::OPTIONAL;
 
 use FailureKind::{InvalidRequest, ParamRejected, Permission, QuotaExhausted, RateLimited, SchemaRejected};
 

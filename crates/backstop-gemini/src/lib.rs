@@ -48,6 +48,7 @@ mod error;
 pub mod fuzzing;
 mod models;
 mod options;
+mod params;
 mod provider;
 mod request;
 mod response;

@@ -6,7 +6,7 @@
 //! | `preset`, `server` | [`Preset`]: in what other vendors and servers differ, as data |
 //! | `models` | [`ModelTraits`]: which parameters a model takes, by name |
 //! | `chat`, `responses` | `request`, `response` and `stream` of the two APIs ([`Api`]) |
-//! | `request`, `stream`, `error` | what the two have in common |
+//! | `request`, `parts`, `stream`, `error` | what the two have in common |
 //! | `format`, `params`, `cache`, `tool_ids`, `media` | parts of a request: how the answer is held to JSON, optional parameters, … |
 //! | `provider` | one attempt, made of these |
 //!
@@ -40,6 +40,7 @@ mod media;
 mod models;
 mod options;
 mod params;
+mod parts;
 mod preset;
 mod provider;
 mod request;

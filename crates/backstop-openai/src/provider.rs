@@ -17,7 +17,7 @@ use crate::{
     preset::Route,
     request::{self, Rendered},
     responses,
-    stream::Reader,
+    stream::{Events, Reader},
 };
 
 #[async_trait]
@@ -77,7 +77,7 @@ impl OpenAi {
     }
 
     pub(crate) fn reader(&self, id: Option<String>, progress: Progress, format: &Format) -> Reader {
-        Reader::new(self.0.api, id, progress, format.refusable(), self.0.endpoint.key.clone())
+        Reader::new(events(self.0.api), id, progress, format.refusable(), self.0.endpoint.key.clone())
     }
 
     pub(crate) fn read(
@@ -99,6 +99,13 @@ impl OpenAi {
             (200..=299, Api::Responses) => responses::response::read(reply, keep_raw, &asked),
             _ => error::read(reply, &asked, SystemTime::now()),
         }
+    }
+}
+
+fn events(api: Api) -> Box<dyn Events> {
+    match api {
+        Api::Chat => Box::new(chat::stream::ChatEvents),
+        Api::Responses => Box::<responses::stream::ResponseEvents>::default(),
     }
 }
 

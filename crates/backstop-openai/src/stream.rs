@@ -9,7 +9,7 @@ use backstop_http::{
     streaming::{StreamReader, malformed},
 };
 
-use crate::{api::Api, chat, error, format::AnswerChunks, responses};
+use crate::{error, format::AnswerChunks};
 
 /// What one event of the body brings.
 pub(crate) type Step = Result<Chunk, ProviderError>;
@@ -29,13 +29,6 @@ pub(crate) trait Events: Send {
     fn whole(&self, reply: &Reply, asked: &Asked<'_>) -> Result<Response, ProviderError>;
 }
 
-fn events(api: Api) -> Box<dyn Events> {
-    match api {
-        Api::Chat => Box::new(chat::stream::ChatEvents),
-        Api::Responses => Box::<responses::stream::ResponseEvents>::default(),
-    }
-}
-
 /// Reads events into chunks; knows nothing of where the bytes come from.
 pub(crate) struct Reader {
     events: Box<dyn Events>,
@@ -44,7 +37,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(
-        api: Api,
+        events: Box<dyn Events>,
         request_id: Option<String>,
         progress: Progress,
         schema: bool,
@@ -62,7 +55,7 @@ impl Reader {
             stop: None,
             done: false,
         };
-        Self { events: events(api), out }
+        Self { events, out }
     }
 
     /// The answer is the arguments of a tool, to be passed on as text.

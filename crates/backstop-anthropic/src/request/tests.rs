@@ -327,7 +327,7 @@ fn the_vendors_own_fallbacks() {
         body["fallbacks"],
         json!([{"model": "b", "max_tokens": 9}, {"model": "c", "thinking": {"type": "disabled"}}])
     );
-    assert_eq!(rendered.betas, [crate::provider::FALLBACK_BETA]);
+    assert_eq!(rendered.betas, [FALLBACK_BETA]);
     let chosen = AnthropicOptions::new().fallbacks(Fallbacks::default_models());
     assert_eq!(self::body(&options(&chosen))["fallbacks"], "default");
 }

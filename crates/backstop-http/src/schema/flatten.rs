@@ -1,36 +1,19 @@
 //! One level of a schema without `allOf` and without references beside other keywords.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{Change, Refs, Unsupported, path::Path, refs, rewrite::Writer};
-
-/// The keywords of one schema, borrowed where nothing had to be merged.
-pub(super) type Flat<'a> = BTreeMap<&'a str, Cow<'a, Value>>;
-
-/// Keywords that constrain nothing.
-pub(super) const ANNOTATIONS: &[&str] = &[
-    "$anchor",
-    "$id",
-    "contentEncoding",
-    "contentMediaType",
-    "default",
-    "deprecated",
-    "description",
-    "example",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
+use super::{
+    Change, Refs, Unsupported,
+    keywords::{Flat, is_annotation},
+    path::Path,
+    refs,
+    rewrite::Writer,
+};
 
 /// Keywords that a walk has dealt with before it comes to the others.
 const RESOLVED: &[&str] = &["$comment", "$defs", "$ref", "$schema", "allOf", "definitions"];
-
-pub(super) fn is_annotation(keyword: &str) -> bool {
-    ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
-}
 
 impl<'s> Writer<'s> {
     /// Merges what `allOf` and `$ref` bring in. A reference to what is being written right now stays one.

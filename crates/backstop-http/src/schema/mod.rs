@@ -36,6 +36,7 @@
 
 mod dialect;
 mod flatten;
+mod keywords;
 mod limits;
 mod object;
 mod path;

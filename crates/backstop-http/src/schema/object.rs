@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Additional, Change, Recursion, Refs, Unsupported,
-    flatten::{Flat, list},
+    flatten::list,
+    keywords::Flat,
     path::Path,
     rewrite::{Out, Writer},
 };

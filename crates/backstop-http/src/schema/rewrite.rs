@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Change, Dialect, MAX_DEPTH, MAX_NODES, Note, Recursion, Refs, Rendered, Rules, Types, Unsupported,
-    flatten::{Flat, is_annotation},
+    keywords::{Flat, is_annotation},
     path::Path,
     refs::{self, Circles, Names},
     wrap,

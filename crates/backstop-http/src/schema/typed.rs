@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     Change, Enums, Patterns, Types, Unsupported,
-    flatten::{Flat, is_annotation, list},
+    flatten::list,
+    keywords::{Flat, is_annotation},
     path::Path,
     rewrite::{Out, Writer, is_null, text},
 };

@@ -32,6 +32,7 @@ mod gate;
 mod http;
 mod log;
 mod mock_server;
+mod part;
 mod payload;
 mod plan;
 mod player;

@@ -5,47 +5,10 @@ use serde_json::Value;
 use super::{
     Completion, Received, Reply,
     completion::FILLER,
-    fault::Hold,
+    part::{Chunk, Part},
     reply::Content,
     wire::{Context, Format},
 };
-
-/// A stretch of body.
-#[derive(Clone, Debug)]
-pub(super) enum Chunk {
-    Bytes(Vec<u8>),
-    /// So many times the letter `a`.
-    Fill(u64),
-}
-
-impl Chunk {
-    pub(super) fn len(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Fill(length) => *length,
-        }
-    }
-
-    /// The text, with every `marker` replaced by filler if there is any.
-    pub(super) fn fill_in(text: String, marker: &str, filler: Option<u64>) -> Vec<Self> {
-        let Some(length) = filler else { return vec![Self::Bytes(text.into_bytes())] };
-        let mut chunks = Vec::new();
-        for (index, stretch) in text.split(marker).enumerate() {
-            if index > 0 {
-                chunks.push(Self::Fill(length));
-            }
-            chunks.push(Self::Bytes(stretch.as_bytes().to_vec()));
-        }
-        chunks
-    }
-}
-
-/// A part of a body: what is written at once, or what is waited for.
-#[derive(Clone, Debug)]
-pub(super) enum Part {
-    Data(Vec<Chunk>),
-    Hold(Hold),
-}
 
 /// Status, type and body.
 pub(super) struct Payload {

@@ -3,7 +3,8 @@
 use super::{
     Received, Reply,
     fault::{After, Framing, Hold},
-    payload::{Chunk, Part, Payload},
+    part::{Chunk, Part},
+    payload::Payload,
     reply::Content,
     wire::Format,
 };

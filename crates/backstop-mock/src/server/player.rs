@@ -5,7 +5,7 @@ use tokio::time::sleep;
 use super::{
     connection::{Connection, Gone},
     fault::{Cut, End, Faults, Hold, Pace},
-    payload::Chunk,
+    part::Chunk,
     plan::{Plan, Step},
 };
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     ApiError, Completion, End, Gate, Streaming,
     fault::{After, Cut, Faults, Framing, Hold, Pace},
-    payload::Chunk,
+    part::Chunk,
 };
 
 /// One scripted reply: what it says (a [`Completion`], an [`ApiError`], raw bytes), how it is streamed, and what goes

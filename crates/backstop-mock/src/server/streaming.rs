@@ -6,7 +6,7 @@ use super::{
     ApiError, Completion, Gate,
     completion::FILLER,
     fault::Hold,
-    payload::{Chunk, Part},
+    part::{Chunk, Part},
     wire::StreamParts,
 };
 

@@ -11,7 +11,7 @@ use messages::Messages;
 
 use crate::{
     format::{Form, Format},
-    request::{Parameters, Parts, ToolView},
+    parts::{Parameters, Parts, ToolView},
 };
 
 /// The body of a request.

@@ -12,7 +12,7 @@ use input::Input;
 use crate::{
     format::{Form, Format},
     params::Param,
-    request::{Parameters, Parts},
+    parts::{Parameters, Parts},
 };
 
 /// The body of a request.

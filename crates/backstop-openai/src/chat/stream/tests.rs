@@ -5,14 +5,13 @@ use backstop_http::{
     streaming::{self, StreamReader},
 };
 
-use crate::{
-    api::Api,
-    stream::{Reader, Step},
-};
+use super::ChatEvents;
+use crate::stream::{Reader, Step};
 
 fn read(body: &str) -> Vec<Step> {
     let mut decoder = SseDecoder::new(StreamLimits::default());
-    let mut reader = Reader::new(Api::Chat, Some("req-1".into()), Progress::default(), false, None);
+    let mut reader =
+        Reader::new(Box::new(ChatEvents), Some("req-1".into()), Progress::default(), false, None);
     decoder.push(body.as_bytes());
     decoder.finish();
     while !reader.is_done() {
@@ -169,7 +168,7 @@ fn json_that_is_no_event() {
 }
 
 fn collect_from(body: impl Into<Vec<u8>>) -> Result<Response, ProviderError> {
-    let reader = Reader::new(Api::Chat, None, Progress::default(), false, None);
+    let reader = Reader::new(Box::new(ChatEvents), None, Progress::default(), false, None);
     streaming::collect(&Reply::new(200, HeaderMap::new(), body.into()), reader)
 }
 

@@ -8,7 +8,7 @@ use serde::{
     ser::{SerializeMap, SerializeSeq},
 };
 
-use crate::{media::DataUrl, models::SystemRole, preset::ToolIds, request::Parts, tool_ids};
+use crate::{media::DataUrl, models::SystemRole, parts::Parts, preset::ToolIds, tool_ids};
 
 pub(super) struct Input<'a>(pub(super) &'a Parts<'a>);
 

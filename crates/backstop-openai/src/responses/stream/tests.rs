@@ -7,14 +7,13 @@ use backstop_http::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{
-    api::Api,
-    stream::{Reader, Step},
-};
+use super::ResponseEvents;
+use crate::stream::{Reader, Step};
 
 fn read_in(body: &[u8], piece: usize) -> Vec<Step> {
     let mut decoder = SseDecoder::new(StreamLimits::default());
-    let mut reader = Reader::new(Api::Responses, Some("req-1".into()), Progress::default(), false, None);
+    let mut reader =
+        Reader::new(Box::<ResponseEvents>::default(), Some("req-1".into()), Progress::default(), false, None);
     let mut pieces = body.chunks(piece.max(1));
     let mut finished = false;
     while !reader.is_done() {
@@ -231,7 +230,7 @@ fn a_failed_response_tells_what_it_cost() {
 }
 
 fn collect_from(body: impl Into<Vec<u8>>) -> Result<Response, ProviderError> {
-    let reader = Reader::new(Api::Responses, None, Progress::default(), false, None);
+    let reader = Reader::new(Box::<ResponseEvents>::default(), None, Progress::default(), false, None);
     streaming::collect(&Reply::new(200, HeaderMap::new(), body.into()), reader)
 }
 
