@@ -1,6 +1,6 @@
 //! What a streaming adapter yields.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use futures_util::{
     StreamExt,
@@ -9,6 +9,7 @@ use futures_util::{
 
 use crate::{
     error::ProviderError,
+    human::Bytes,
     response::{FinishReason, Response, Usage},
 };
 
@@ -16,9 +17,9 @@ use crate::{
 /// the request.
 pub type ChunkStream = BoxStream<'static, Result<Chunk, ProviderError>>;
 
-/// One event of a vendor's stream. Only [`Text`](Self::Text) with at least one character and
+/// One event of a vendor's stream. `Debug` shows sizes, never the text. Only [`Text`](Self::Text) that is not blank and
 /// [`ToolCall`](Self::ToolCall) are content; everything else says that the vendor lives, not that it answers.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Chunk {
@@ -61,6 +62,35 @@ pub enum Chunk {
     Note(Cow<'static, str>),
     /// The model is done. A stream that ends without it was cut.
     End(FinishReason),
+}
+
+impl fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ping => f.write_str("Ping"),
+            Self::Meta { model, request_id } => {
+                f.debug_struct("Meta").field("model", model).field("request_id", request_id).finish()
+            }
+            Self::Reasoning(text) => f.debug_tuple("Reasoning").field(&Bytes(text)).finish(),
+            Self::Text(text) => f.debug_tuple("Text").field(&Bytes(text)).finish(),
+            Self::Refusal(text) => f.debug_tuple("Refusal").field(&Bytes(text)).finish(),
+            Self::ToolCall { index, id, name, arguments } => f
+                .debug_struct("ToolCall")
+                .field("index", index)
+                .field("id", id)
+                .field("name", name)
+                .field("arguments", &Bytes(arguments))
+                .finish(),
+            Self::ToolSignature { index, signature } => f
+                .debug_struct("ToolSignature")
+                .field("index", index)
+                .field("signature", &Bytes(signature))
+                .finish(),
+            Self::Usage(usage) => f.debug_tuple("Usage").field(usage).finish(),
+            Self::Note(note) => f.debug_tuple("Note").field(note).finish(),
+            Self::End(finish) => f.debug_tuple("End").field(finish).finish(),
+        }
+    }
 }
 
 /// A whole answer as a stream, for a provider that does not stream or does not want to this time.

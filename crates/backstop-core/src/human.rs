@@ -1,4 +1,4 @@
-//! Durations for people.
+//! Durations for people, and texts that are not for them.
 
 use std::{fmt, time::Duration};
 
@@ -15,6 +15,15 @@ impl fmt::Display for Human {
             _ => format!("{:.0} min", seconds / 60.0),
         };
         f.pad(&text)
+    }
+}
+
+/// The size of a text that no log may hold: `12 bytes`.
+pub(crate) struct Bytes<'a>(pub(crate) &'a str);
+
+impl fmt::Debug for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
     }
 }
 

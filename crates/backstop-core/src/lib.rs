@@ -52,8 +52,8 @@ pub use breaker::{Breaker, BreakerConfig};
 pub use budget::BudgetConfig;
 pub use capabilities::{Capabilities, StructuredOutput};
 pub use chain::{
-    Answer, AnswerStream, Call, Chain, ChainBuilder, ChainSnapshot, Hedge, Interrupted, OnInterrupt,
-    StreamCall, StreamEvent,
+    Accepted, Answer, AnswerStream, Call, Chain, ChainBuilder, ChainSnapshot, Hedge, Interrupted,
+    OnInterrupt, StreamCall, StreamEvent,
 };
 pub use check::Check;
 pub use chunk::{Chunk, ChunkStream};

@@ -377,7 +377,7 @@ impl<P: Provider> ProviderExt for P {}
 /// `provider/model`, or the name that the target was given. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct TargetId(Arc<str>);
+pub struct TargetId(pub(crate) Arc<str>);
 
 impl TargetId {
     /// The text.

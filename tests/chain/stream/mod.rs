@@ -7,3 +7,4 @@ mod dropped;
 mod faults;
 mod support;
 mod timers;
+mod validated;

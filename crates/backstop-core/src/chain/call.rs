@@ -168,16 +168,8 @@ impl<'v, T: Send> Call<'v, T> {
             return Err(engine::refuse(&self.chain.0, &self.request, &slot, &self.options, error));
         }
         let done = engine::execute(&self.chain.0, &self.request, &slot, &self.options).await?;
-        let (coercions, repairs) =
-            done.changes.into_iter().partition(|change| change.class == ChangeClass::Coercion);
         match slot.into_value() {
-            Some(value) => Ok(Answer {
-                value,
-                response: Arc::new(done.response),
-                report: Arc::new(done.report),
-                repairs,
-                coercions,
-            }),
+            Some(value) => Ok(Answer::new(value, done.response, Arc::new(done.report), done.changes)),
             // The engine reports success only after the validator has left a value.
             None => Err(ChainError::without_value(done.report)),
         }
@@ -217,6 +209,14 @@ pub struct Answer<T> {
     pub repairs: Vec<Change>,
     /// Which values were converted to the type that the schema asks for.
     pub coercions: Vec<Change>,
+}
+
+impl<T> Answer<T> {
+    pub(crate) fn new(value: T, response: Response, report: Arc<Report>, changes: Vec<Change>) -> Self {
+        let (coercions, repairs) =
+            changes.into_iter().partition(|change| change.class == ChangeClass::Coercion);
+        Self { value, response: Arc::new(response), report, repairs, coercions }
+    }
 }
 
 impl<T> fmt::Debug for Answer<T> {

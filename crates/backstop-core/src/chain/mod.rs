@@ -51,4 +51,4 @@ pub use builder::ChainBuilder;
 pub use call::{Answer, Call, Chain};
 pub use hedge::Hedge;
 pub use snapshot::{ChainSnapshot, MemberSnapshot, TargetSnapshot};
-pub use stream::{AnswerStream, Interrupted, OnInterrupt, StreamCall, StreamEvent};
+pub use stream::{Accepted, AnswerStream, Interrupted, OnInterrupt, StreamCall, StreamEvent};

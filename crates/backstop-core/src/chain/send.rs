@@ -119,7 +119,10 @@ pub(crate) async fn judge(
         }
         match cx.ask {
             Ask::Whole(judge) => judge.judge(candidate).await,
-            Ask::Stream(_) => Ok(()),
+            Ask::Stream(side) => match &side.judge {
+                Some(judge) => judge.judge(candidate).await,
+                None => Ok(()),
+            },
         }
     });
     let judged = judged.await;

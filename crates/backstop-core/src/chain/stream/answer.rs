@@ -27,6 +27,8 @@ pub struct AnswerStream {
     mailbox: Arc<Mailbox>,
     /// The first event is in the mailbox. The driver must not be polled before it was taken.
     first: bool,
+    /// The report, once the end was given out with it.
+    report: Option<Arc<Report>>,
 }
 
 impl AnswerStream {
@@ -40,13 +42,14 @@ impl AnswerStream {
             Poll::Pending if mailbox.has_event() => Poll::Ready(false),
             Poll::Pending => Poll::Pending,
         });
-        if ended.await {
-            if let Some(End::NotServed(error)) = mailbox.take_end() {
-                return Err(error);
-            }
-            return Ok(Self { driver: None, mailbox, first: false });
+        let first = !ended.await;
+        let driver = first.then_some(driver);
+        match mailbox.take_end() {
+            Some(End::NotServed(error)) => return Err(error),
+            Some(end) => mailbox.close(end),
+            None => {}
         }
-        Ok(Self { driver: Some(driver), mailbox, first: true })
+        Ok(Self { driver, mailbox, first, report: None })
     }
 
     /// The next event; `None` after the last one. The same as [`StreamExt::next`](futures_util::StreamExt::next),
@@ -56,11 +59,14 @@ impl AnswerStream {
     }
 
     /// Cancels the request and gives what happened so far. The attempt under way is in it as cancelled, with the
-    /// tokens so far.
+    /// tokens so far. After the end it is the report of the whole call.
     #[must_use]
     pub fn cancel(mut self) -> Report {
         self.driver = None;
-        self.mailbox.report()
+        match &self.report {
+            Some(report) => (**report).clone(),
+            None => self.mailbox.report(),
+        }
     }
 }
 
@@ -71,21 +77,27 @@ impl Stream for AnswerStream {
         if std::mem::take(&mut self.first) {
             return Poll::Ready(self.mailbox.take_event().map(Ok));
         }
-        let Some(driver) = &mut self.driver else { return Poll::Ready(None) };
-        let ended = driver.as_mut().poll(cx).is_ready();
-        if ended {
+        if let Some(driver) = &mut self.driver {
+            if driver.as_mut().poll(cx).is_pending() {
+                return match self.mailbox.take_event() {
+                    Some(event) => Poll::Ready(Some(Ok(event))),
+                    None => Poll::Pending,
+                };
+            }
             self.driver = None;
-            return Poll::Ready(match self.mailbox.take_end() {
-                Some(End::Finished(response, report)) => Some(Ok(StreamEvent::Finished { response, report })),
-                Some(End::Interrupted(interrupted)) => Some(Err(interrupted)),
-                // Before the first event only.
-                Some(End::NotServed(_)) | None => None,
-            });
         }
-        match self.mailbox.take_event() {
-            Some(event) => Poll::Ready(Some(Ok(event))),
-            None => Poll::Pending,
-        }
+        Poll::Ready(match self.mailbox.take_end() {
+            Some(End::Finished(response, report)) => {
+                self.report = Some(Arc::clone(&report));
+                Some(Ok(StreamEvent::Finished { response, report }))
+            }
+            Some(End::Interrupted(interrupted)) => {
+                self.report = Some(Arc::clone(&interrupted.report));
+                Some(Err(interrupted))
+            }
+            // Before the first event only.
+            Some(End::NotServed(_)) | None => None,
+        })
     }
 }
 

@@ -14,10 +14,12 @@ use super::{
 use crate::{
     chain::{
         call::Chain,
+        judge::Judge,
         options::{CallOptions, setters},
     },
     clock::FAR,
-    error::ChainError,
+    error::{ChainError, ConfigError},
+    reask::Reask,
     request::Request,
 };
 
@@ -52,6 +54,8 @@ impl Chain {
             request: request.into(),
             options: CallOptions::default(),
             settings: Settings::default(),
+            prepared: Ok(()),
+            judge: None,
         }
     }
 }
@@ -66,6 +70,7 @@ impl Chain {
 /// | [`total`](Self::total) | 10 min | the longest answers of large models take about that |
 /// | [`head`](Self::head) | 120 characters or 500 ms | most refusals say so in their first sentence |
 /// | [`on_interrupt`](Self::on_interrupt) | [`OnInterrupt::Error`] | only the caller knows what can be taken back |
+/// | [`hold`](Self::hold) | off | whoever streams wants to show something |
 /// | [`reasoning`](Self::reasoning) | off | it is shown before it is known whether an answer follows |
 ///
 /// ```
@@ -88,9 +93,11 @@ impl Chain {
 #[must_use = "a stream does nothing until awaited"]
 pub struct StreamCall {
     chain: Chain,
-    request: Request,
+    pub(super) request: Request,
     options: CallOptions,
     settings: Settings,
+    pub(super) prepared: Result<(), ConfigError>,
+    pub(super) judge: Option<Arc<dyn Judge>>,
 }
 
 impl StreamCall {
@@ -133,6 +140,20 @@ impl StreamCall {
         self
     }
 
+    /// Holds the whole answer back until it has ended and was accepted. Everything that is wrong with it then leads where
+    /// the policy says, unseen: another attempt, feedback to the model, the next target. The deadline holds until then.
+    pub fn hold(mut self, hold: bool) -> Self {
+        self.settings.hold = hold;
+        self
+    }
+
+    /// How the model is told that its answer cannot be used, instead of the chain's words. An answer of which something
+    /// was shown is not asked for again.
+    pub fn reask(mut self, reask: Reask) -> Self {
+        self.options.reask = Some(reask);
+        self
+    }
+
     /// Shows the model's reasoning, where the vendor does. The `.await` is then over at the first of it; a target
     /// that takes over after that begins with a [`StreamEvent::Restarted`](crate::StreamEvent::Restarted). Such a
     /// call is not hedged.
@@ -148,10 +169,10 @@ impl StreamCall {
     }
 
     async fn run(self) -> Result<AnswerStream, ChainError> {
-        let Self { chain, request, options, settings } = self;
+        let Self { chain, request, options, settings, prepared, judge } = self;
         let mailbox = Arc::new(Mailbox::default());
-        let side = Side::new(settings, Arc::clone(&mailbox));
-        AnswerStream::begin(Box::pin(drive(chain, request, options, side)), mailbox).await
+        let side = Side::new(settings, judge, Arc::clone(&mailbox));
+        AnswerStream::begin(Box::pin(drive(chain, request, options, prepared, side)), mailbox).await
     }
 }
 

@@ -24,17 +24,23 @@ use crate::{
         serve::Got,
         walk::Walk,
     },
-    error::{ChainError, Failure, FailureKind, ProviderError},
+    error::{ChainError, ConfigError, Failure, FailureKind, ProviderError},
     observer::CallOutcome,
     report::Report,
     request::Request,
 };
 
 /// Runs the call and leaves its end in the mailbox.
-pub(crate) async fn drive(chain: Chain, request: Request, options: CallOptions, side: Side) {
+pub(crate) async fn drive(
+    chain: Chain,
+    request: Request,
+    options: CallOptions,
+    prepared: Result<(), ConfigError>,
+    side: Side,
+) {
     let (call_id, rng) = chain.inner().next_call();
     let span = tracing::info_span!(target: "backstop", "call", %call_id);
-    let end = run(chain.inner(), &request, &options, &side, call_id, rng).instrument(span).await;
+    let end = run(chain.inner(), &request, &options, prepared, &side, (call_id, rng)).instrument(span).await;
     side.close(end);
 }
 
@@ -42,14 +48,14 @@ async fn run(
     chain: &Inner,
     request: &Request,
     options: &CallOptions,
+    prepared: Result<(), ConfigError>,
     side: &Side,
-    call_id: CallId,
-    mut rng: Rng,
+    (call_id, mut rng): (CallId, Rng),
 ) -> End {
     let cx = Cx::begin(chain, request, Ask::Stream(side), options, call_id, &mut rng);
     let running = Running::new(&cx);
     side.keep(cx.ledger.clone());
-    let end = match chain.check(options) {
+    let end = match prepared.and_then(|()| chain.check(options)) {
         Err(error) => End::NotServed(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => passes(&cx, side, Walk::new(rng)).await,
     };

@@ -4,13 +4,14 @@ use std::{error::Error, fmt, sync::Arc};
 
 use crate::{
     error::{Failure, FailureKind},
+    human::Bytes,
     report::Report,
     response::{Response, Usage},
     target::TargetId,
 };
 
-/// Something new in a streamed answer.
-#[derive(Clone, Debug)]
+/// Something new in a streamed answer. `Debug` shows sizes, never the text.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum StreamEvent {
     /// The first event: this target answers.
@@ -52,6 +53,28 @@ pub enum StreamEvent {
         /// Everything that happened.
         report: Arc<Report>,
     },
+}
+
+impl fmt::Debug for StreamEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Started { target } => f.debug_struct("Started").field("target", target).finish(),
+            Self::Delta(text) => f.debug_tuple("Delta").field(&Bytes(text)).finish(),
+            Self::Reasoning(text) => f.debug_tuple("Reasoning").field(&Bytes(text)).finish(),
+            Self::ToolCall { index, id, name, arguments } => f
+                .debug_struct("ToolCall")
+                .field("index", index)
+                .field("id", id)
+                .field("name", name)
+                .field("arguments", &Bytes(arguments))
+                .finish(),
+            Self::Restarted { target } => f.debug_struct("Restarted").field("target", target).finish(),
+            Self::Continued { target } => f.debug_struct("Continued").field("target", target).finish(),
+            Self::Finished { response, .. } => {
+                f.debug_struct("Finished").field("response", response).finish_non_exhaustive()
+            }
+        }
+    }
 }
 
 /// The stream broke after something of it was shown. `Debug` shows sizes, never the text.

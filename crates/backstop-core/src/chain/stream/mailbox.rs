@@ -17,6 +17,7 @@ use super::{
     settings::Settings,
 };
 use crate::{
+    chain::judge::Judge,
     error::ChainError,
     report::{Ledger, Report},
     response::Response,
@@ -91,6 +92,8 @@ pub(crate) struct Seen {
 /// The engine's side of a streamed call.
 pub(crate) struct Side {
     pub(crate) settings: Settings,
+    /// Judges the whole answer at its end.
+    pub(crate) judge: Option<Arc<dyn Judge>>,
     mailbox: Arc<Mailbox>,
     started: Instant,
     shown: Mutex<Seen>,
@@ -99,8 +102,15 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    pub(crate) fn new(settings: Settings, mailbox: Arc<Mailbox>) -> Self {
-        Self { settings, mailbox, started: Instant::now(), shown: Mutex::default(), busy: AtomicU64::new(0) }
+    pub(crate) fn new(settings: Settings, judge: Option<Arc<dyn Judge>>, mailbox: Arc<Mailbox>) -> Self {
+        Self {
+            settings,
+            judge,
+            mailbox,
+            started: Instant::now(),
+            shown: Mutex::default(),
+            busy: AtomicU64::new(0),
+        }
     }
 
     /// Leaves the report where the stream finds it.

@@ -11,6 +11,7 @@
 //! one event at a time through a [`Mailbox`](mailbox::Mailbox) of one place: nothing is spawned, nothing is read that
 //! nobody asks for, and dropping the stream drops the request.
 
+mod accepted;
 mod answer;
 mod call;
 mod drive;
@@ -23,6 +24,7 @@ mod pump;
 mod reading;
 mod settings;
 
+pub use accepted::Accepted;
 pub use answer::AnswerStream;
 pub use call::StreamCall;
 pub use event::{Interrupted, StreamEvent};

@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     mailbox::Side,
     meter::Meter,
+    pump::stalled,
     reading::{Read, Reading},
 };
 use crate::{
@@ -63,8 +64,9 @@ pub(crate) async fn open(
                 Some(failure) => wait.failed(failure),
                 None => wait.ended(Stage::FirstContent, allowance),
             };
+            let hasty = failed.hasty || side.settings.is_hasty(&failed.failure, &slot.target);
             let response = Some(std::mem::take(&mut reading.response));
-            Err(Failed { response, took: reading.meter.first_content(), ..failed })
+            Err(Failed { response, hasty, took: reading.meter.first_content(), ..failed })
         }
     }
 }
@@ -117,6 +119,9 @@ async fn head(
     loop {
         let read = match timeout_at(until, reading.next()).await {
             Ok(read) => read.map_err(|error| Some(error.into()))?,
+            Err(_) if has_content && side.settings.hold => {
+                return Err(Some(held_too_long(cx, side.settings.idle(&slot.target)).into()));
+            }
             Err(_) if has_content => break,
             Err(_) => return Err(None),
         };
@@ -133,11 +138,17 @@ async fn head(
                     until += asked.duration_since(now);
                 }
             }
+            Read::Blanks(event) => reading.held.push_back(event),
             Read::Content(event) => {
                 let now = Instant::now();
                 reading.meter.content(now, side.busy());
                 reading.held.push_back(event);
-                if !std::mem::replace(&mut has_content, true) {
+                let first = !std::mem::replace(&mut has_content, true);
+                if side.settings.hold {
+                    until = (now + side.settings.idle(&slot.target)).min(cx.deadline);
+                    continue;
+                }
+                if first {
                     until = now + side.settings.head.wait;
                 }
                 let calls_a_tool = !reading.response.tool_calls.is_empty();
@@ -161,4 +172,13 @@ async fn head(
         check.check_head(&reading.response.text).map_err(|rejection| Some(rejection.into()))?;
     }
     Ok(())
+}
+
+/// An answer that is held back came to a halt, or was not complete when the search for one was over.
+fn held_too_long(cx: &Cx<'_>, idle: Duration) -> ProviderError {
+    if Instant::now() < cx.deadline {
+        return stalled(idle);
+    }
+    let message = "the answer was held back and not complete at the deadline";
+    ProviderError::new(FailureKind::Timeout, message).with_stage(Stage::Total)
 }

@@ -9,7 +9,6 @@ use super::{
     event::StreamEvent,
     mailbox::Side,
     reading::{Read, Reading},
-    settings::{OnInterrupt, Settings},
 };
 use crate::{
     breaker::Outcome,
@@ -23,7 +22,7 @@ use crate::{
     check::baseline,
     error::{Failure, FailureKind, ProviderError, Stage},
     human::Human,
-    policy::{Disposition, Shown},
+    policy::Disposition,
     quality::QualityPermit,
     report::AttemptLine,
     response::{Response, Usage},
@@ -83,7 +82,7 @@ pub(crate) async fn pump(
             admitted.usage(visit.slot, response.usage);
             quality.into_iter().for_each(|quality| settle(quality, Some(&failure)));
             let failed = Failed {
-                hasty: is_hasty(&failure, &side.settings, &visit),
+                hasty: side.settings.is_hasty(&failure, &visit.slot.target),
                 failure,
                 response: Some(response),
                 allowed: visit.slot.target.timeout,
@@ -114,9 +113,11 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
         now = reading.emit(side, event, now).await;
     }
     if reading.accepted {
+        // An answer may be empty where the request says so.
+        reading.announce(side, now).await;
         return Ok(());
     }
-    let idle = side.settings.idle(visit);
+    let idle = side.settings.idle(&visit.slot.target);
     let mut idle_until = now + idle;
     loop {
         // What is there already needs no timer either. Giving up on `next` loses nothing: the stream keeps its place.
@@ -130,13 +131,12 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
         };
         match read.map_err(interrupted)? {
             Read::Nothing => {}
+            Read::Reasoning(_) if !side.settings.reasoning => {}
             Read::Reasoning(text) => {
-                if side.settings.reasoning {
-                    let asked = reading.emit(side, StreamEvent::Reasoning(text), now).await;
-                    idle_until += asked.duration_since(now);
-                    now = asked;
-                }
+                let event = StreamEvent::Reasoning(text);
+                idle_until += emit_aside(reading, side, event, &mut now).await;
             }
+            Read::Blanks(event) => idle_until += emit_aside(reading, side, event, &mut now).await,
             Read::Content(event) => {
                 admitted.permit.renew();
                 reading.meter.content(now, side.busy());
@@ -153,6 +153,12 @@ async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
     }
 }
 
+/// Shows what is no content, and says for how long the consumer was busy with it.
+async fn emit_aside(reading: &mut Reading, side: &Side, event: StreamEvent, now: &mut Instant) -> Duration {
+    let since = std::mem::replace(now, reading.emit(side, event, *now).await);
+    now.duration_since(since)
+}
+
 /// Waits for the next chunk as long as the timers allow.
 async fn in_time(
     reading: &mut Reading,
@@ -163,22 +169,18 @@ async fn in_time(
     let total_until = side.total_until();
     let read = timeout_at(idle_until.min(total_until), reading.next()).await;
     read.map_err(|_| {
-        let (stage, message) = if total_until <= idle_until {
-            (Stage::Total, format!("not complete in {}", Human(side.settings.total)))
-        } else {
-            (Stage::Idle, format!("no content for {}", Human(idle)))
-        };
-        ProviderError::new(FailureKind::Timeout, message).with_stage(stage).into()
+        if total_until > idle_until {
+            return stalled(idle).into();
+        }
+        let message = format!("not complete in {}", Human(side.settings.total));
+        ProviderError::new(FailureKind::Timeout, message).with_stage(Stage::Total).into()
     })
 }
 
-/// Whether a stream was only too slow for its caller: the time for the whole of it is always the caller's.
-fn is_hasty(failure: &Failure, settings: &Settings, visit: &Visit<'_>) -> bool {
-    match failure.as_hard().and_then(ProviderError::stage) {
-        Some(Stage::Total) => true,
-        Some(Stage::Idle) => settings.idle(visit) < visit.slot.target.idle,
-        _ => false,
-    }
+/// Too long between one piece of content and the next.
+pub(super) fn stalled(idle: Duration) -> ProviderError {
+    ProviderError::new(FailureKind::Timeout, format!("no content for {}", Human(idle)))
+        .with_stage(Stage::Idle)
 }
 
 /// What broke the connection or the format has interrupted the stream; what the vendor says itself keeps its kind.
@@ -191,16 +193,4 @@ fn interrupted(error: ProviderError) -> Failure {
         failure = failure.with_stage(stage);
     }
     failure.with_source(error).into()
-}
-
-impl Settings {
-    /// Most time between one piece of content and the next.
-    fn idle(&self, visit: &Visit<'_>) -> Duration {
-        self.idle.unwrap_or(visit.slot.target.idle)
-    }
-
-    /// What the policy is told of a stream that breaks now.
-    fn shown(&self) -> Shown {
-        if self.on_interrupt == OnInterrupt::Error { Shown::Kept } else { Shown::Replaceable }
-    }
 }

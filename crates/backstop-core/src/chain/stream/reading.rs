@@ -36,6 +36,8 @@ pub(crate) struct Reading {
 /// What a chunk brought.
 pub(crate) enum Read {
     Content(StreamEvent),
+    /// Text without a visible character, which may be shown but is no content.
+    Blanks(StreamEvent),
     Reasoning(String),
     /// A sign of life, or something that is no content.
     Nothing,
@@ -124,7 +126,9 @@ impl Reading {
         }
         self.skips_blanks = false;
         self.response.text.push_str(&text);
-        Read::Content(StreamEvent::Delta(text))
+        let blank = text.chars().all(char::is_whitespace);
+        let event = StreamEvent::Delta(text);
+        if blank { Read::Blanks(event) } else { Read::Content(event) }
     }
 
     fn tool_call(
@@ -163,11 +167,15 @@ impl Reading {
 
     /// Hands an event over, and before the first one says whose it is. Comes back when the consumer wants more.
     pub(crate) async fn emit(&mut self, side: &Side, event: StreamEvent, since: Instant) -> Instant {
-        let mut since = since;
-        if !self.announced {
-            self.announced = true;
-            since = side.emit(side.announcement(self.target.clone(), self.continues), since).await;
-        }
+        let since = self.announce(side, since).await;
         side.emit(event, since).await
+    }
+
+    /// Says whose answer it is, once.
+    pub(crate) async fn announce(&mut self, side: &Side, since: Instant) -> Instant {
+        if std::mem::replace(&mut self.announced, true) {
+            return since;
+        }
+        side.emit(side.announcement(self.target.clone(), self.continues), since).await
     }
 }

@@ -3,6 +3,11 @@
 use std::time::Duration;
 
 use super::head::Head;
+use crate::{
+    error::{Failure, ProviderError, Stage},
+    policy::Shown,
+    target::Target,
+};
 
 /// What happens when a stream breaks after something of it was shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Duration,
     pub(crate) head: Head,
+    /// Nothing is shown before the whole answer was accepted.
+    pub(crate) hold: bool,
     pub(crate) reasoning: bool,
     pub(crate) on_interrupt: OnInterrupt,
 }
@@ -39,8 +46,30 @@ impl Default for Settings {
             idle: None,
             total: Duration::from_secs(600),
             head: Head { chars: 120, wait: Duration::from_millis(500) },
+            hold: false,
             reasoning: false,
             on_interrupt: OnInterrupt::Error,
         }
+    }
+}
+
+impl Settings {
+    /// Most time between one piece of content and the next.
+    pub(crate) fn idle(&self, target: &Target) -> Duration {
+        self.idle.unwrap_or(target.idle)
+    }
+
+    /// Whether a stream was only too slow for its caller: the time for the whole of it is always the caller's.
+    pub(crate) fn is_hasty(&self, failure: &Failure, target: &Target) -> bool {
+        match failure.as_hard().and_then(ProviderError::stage) {
+            Some(Stage::Total) => true,
+            Some(Stage::Idle) => self.idle(target) < target.idle,
+            _ => false,
+        }
+    }
+
+    /// What the policy is told of a stream that breaks after something of it was shown.
+    pub(crate) fn shown(&self) -> Shown {
+        if self.on_interrupt == OnInterrupt::Error { Shown::Kept } else { Shown::Replaceable }
     }
 }
