@@ -16,6 +16,7 @@ use crate::{
     json::{Candidates, Policy},
     refusal::Detector,
     rules::FieldRule,
+    streamed::StreamedExtraction,
     typed::Typed,
     untyped::Untyped,
 };
@@ -243,16 +244,54 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
 
     /// The call, for its deadline, tags and so on.
     pub fn call(self) -> Call<'static, T> {
-        let request = match self.input.is_empty() {
-            true => self.request,
-            false => self.request.message(Message::new(Role::User, self.input)),
-        };
-        let call = self.chain.call(request, self.validator);
+        let call = self.chain.call(with_input(self.request, self.input), self.validator);
         match self.reask {
             Some(reask) => call.reask(reask),
             None => call,
         }
     }
+
+    /// Shows the value while the answer is being written.
+    ///
+    /// ```
+    /// use backstop_core::{Chain, ProviderExt};
+    /// use backstop_mock::{MockProvider, Piece, Step};
+    /// use backstop_validate::ChainExt;
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # #[schemars(crate = "backstop_validate::schemars")]
+    /// struct Person {
+    ///     name: String,
+    ///     born: u16,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pieces = ["{\"name\": \"Ada Love", "lace\", \"bo", "rn\": 18", "15}"];
+    /// # let step = Step::stream(pieces.map(Piece::text).into_iter().chain([Piece::end()]));
+    /// # let chain = Chain::builder().target(MockProvider::new("mock", [step]).model("m")).build()?;
+    /// let mut person = chain.extractor::<Person>().input("Who wrote the first program?").stream().await?;
+    /// while let Some(update) = person.next().await {
+    ///     for pointer in update?.changed {
+    ///         let Some(value) = person.partial().pointer(&pointer) else { continue };
+    ///         println!("{pointer}: {:?}, finished: {}", value.to_value(), value.is_finished());
+    ///     }
+    /// }
+    /// let answer = person.finish().await?;
+    /// assert_eq!((answer.value.name.as_str(), answer.value.born), ("Ada Lovelace", 1815));
+    /// # Ok(()) }
+    /// ```
+    pub fn stream(self) -> StreamedExtraction<T> {
+        let request = with_input(self.request, self.input);
+        let call = self.chain.stream(request.clone());
+        let call = match self.reask {
+            Some(reask) => call.reask(reask),
+            None => call,
+        };
+        StreamedExtraction::new(call, request, self.validator)
+    }
+}
+
+fn with_input(request: Request, input: Vec<Part>) -> Request {
+    if input.is_empty() { request } else { request.message(Message::new(Role::User, input)) }
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> IntoFuture for Extraction<T> {

@@ -11,6 +11,7 @@
 //! | [`Typed`], [`Untyped`] | validators: text to a checked value |
 //! | [`rules`] | rules on the typed value, beyond its schema |
 //! | [`ChainExt`] | `chain.extract::<T>(…)` |
+//! | [`ExtractionStream`] | `chain.extractor::<T>().stream()` |
 //! | [`NonEmpty`], [`MinLength`], [`Refusal`], [`FollowsSchema`] | ready checks that say yes or no |
 //! | [`Grounded`], [`Judge`], [`InputSeen`], [`Weighted`] | ready checks with a score and a threshold |
 //! | [`CheckExt`] | checks made of checks |
@@ -26,6 +27,7 @@ mod echo;
 mod extract;
 mod reading;
 mod schema;
+mod streamed;
 mod typed;
 mod untyped;
 
@@ -35,6 +37,7 @@ pub use checks::{
 };
 pub use extract::{ChainExt, Extraction};
 pub use schema::{Schema, Violation};
+pub use streamed::{ExtractionStream, StreamedExtraction, Update};
 pub use typed::Typed;
 pub use untyped::Untyped;
 

@@ -31,6 +31,11 @@ impl Reading {
         }
     }
 
+    /// Whether a complete value is one that [`read`](Self::read) would take, whatever other values follow it.
+    pub(crate) fn fits(&self, value: &Value, schema: &Schema, request: &Request) -> bool {
+        !self.extractor.takes_last() && Fitting { schema, reading: self, request }.fit(value) != Fit::No
+    }
+
     fn accept(
         &self,
         candidate: Candidate<'_>,

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use backstop_core::{Candidate, Check, ConfigError, Rejection, Request, Validator};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::{
     coerce::Mode,
@@ -102,6 +103,16 @@ impl<T> Typed<T> {
     pub fn check(mut self, check: impl Check) -> Self {
         self.checks.push(Arc::new(check));
         self
+    }
+
+    /// Whether a value is one that the extraction would take.
+    pub(crate) fn fits(&self, value: &Value, request: &Request) -> bool {
+        self.schema.as_ref().is_ok_and(|schema| self.reading.fits(value, schema, request))
+    }
+
+    /// Whether the schema has an object put around the value.
+    pub(crate) fn wraps(&self) -> bool {
+        self.schema.as_ref().is_ok_and(Schema::wraps)
     }
 
     pub(crate) fn reading(&mut self) -> &mut Reading {

@@ -4,6 +4,7 @@ mod after;
 mod before;
 mod breaker;
 mod dropped;
+mod extraction;
 mod faults;
 mod support;
 mod timers;

@@ -108,6 +108,10 @@ impl Extractor {
         self
     }
 
+    pub(crate) fn takes_last(&self) -> bool {
+        self.candidates == Candidates::Last
+    }
+
     /// The bounds of one extraction.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -38,6 +38,13 @@ pub(crate) fn push(out: &mut String, segment: Segment<'_>) {
     }
 }
 
+/// The pointer from inside the member of the root with this key; none if it points to something else. The key must need
+/// no escapes.
+pub(crate) fn strip_key(pointer: &str, key: &str) -> Option<String> {
+    let rest = pointer.strip_prefix('/')?.strip_prefix(key)?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

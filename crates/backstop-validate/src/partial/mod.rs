@@ -39,3 +39,4 @@ pub use parser::{Changes, PartialParser};
 pub use value::PartialValue;
 
 pub(crate) use tree::Tree;
+pub(crate) use value::NOTHING;

@@ -22,6 +22,7 @@ use jsonschema::PatternOptions;
 use schemars::JsonSchema;
 use serde_json::Value;
 
+pub(crate) use root::KEY as WRAPPER;
 pub use violation::Violation;
 
 use self::{cache::Cache, explain::Explainer, graph::Names};
@@ -159,6 +160,11 @@ impl Schema {
             Some(_) => answer.get_mut(root::KEY).map(Value::take).unwrap_or_default(),
             None => answer,
         }
+    }
+
+    /// Whether [`wire`](Self::wire) has put an object around the schema.
+    pub(crate) fn wraps(&self) -> bool {
+        self.0.wrapped
     }
 
     /// Whether an answer, wrapped or not, follows the schema.

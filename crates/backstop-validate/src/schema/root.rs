@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// The one property of the object.
-pub(super) const KEY: &str = "value";
+pub(crate) const KEY: &str = "value";
 /// Where a schema that refers to its own root is kept.
 const ROOT: &str = "Root";
 
