@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use backstop::{
     mock::{MockServer, server::Reply},
     prelude::*,
+    validate::partial::PartialParser,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -72,4 +73,28 @@ fn an_empty_chain_call_allocates_little() {
     let call = counted(&runtime, || chain.complete(&request));
     println!("an empty chain call: {} allocations, {} bytes", call.count_total, call.bytes_total);
     assert!(call.count_total <= 20, "{} allocations", call.count_total);
+}
+
+#[test]
+fn a_value_that_grows_takes_memory_in_proportion_to_its_text() {
+    const LENGTH: usize = 256 << 10;
+    let texts = [
+        ("a long string", "{\"a\": \"", "lorem ipsum ", 8.0),
+        ("numbers", "[", "1, ", 64.0),
+        ("brackets", "[", "[[[]]], ", 64.0),
+        ("the same key", "{", "\"a\": 1, ", 8.0),
+        ("prose", "", "not a word of JSON ", 4.0),
+    ];
+    for (name, head, unit, most) in texts {
+        let text = format!("{head}{}", unit.repeat(LENGTH / unit.len()));
+        let info = measure(|| {
+            let mut parser = PartialParser::new();
+            for piece in text.as_bytes().chunks(50) {
+                parser.push(std::str::from_utf8(piece).unwrap());
+            }
+        });
+        let share = info.bytes_max as f64 / text.len() as f64;
+        println!("{name}: at most {share:.1} bytes on the heap for each of the text");
+        assert!(share <= most, "{name}: {share:.1} bytes on the heap for each of the text");
+    }
 }

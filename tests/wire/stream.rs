@@ -8,12 +8,15 @@ use backstop::{
         MockServer,
         server::{ApiError, Completion, End, Gate, Reply, Streaming},
     },
+    openai::Api,
     prelude::*,
 };
 use backstop_tests::Heard;
 use tokio::time::sleep;
 
 use crate::support::{KEY, millis};
+
+const ADAPTERS: usize = 5;
 
 /// Every adapter, asked for a model that it knows.
 fn adapters(server: &MockServer) -> Vec<(&'static str, Target)> {
@@ -25,6 +28,16 @@ fn adapters(server: &MockServer) -> Vec<(&'static str, Target)> {
             Anthropic::builder().base_url(&url).api_key(KEY).build().unwrap().model("claude-sonnet-4-5"),
         ),
         ("gemini", Gemini::builder().base_url(&url).api_key(KEY).build().unwrap().model("gemini-2.5-flash")),
+        (
+            "openai, responses",
+            OpenAi::builder()
+                .base_url(&url)
+                .api_key(KEY)
+                .api(Api::Responses)
+                .build()
+                .unwrap()
+                .model("gpt-4o"),
+        ),
         ("ollama", Ollama::builder().base_url(url).build().unwrap().model("llama3.1:8b")),
     ]
 }
@@ -65,7 +78,7 @@ fn story(streaming: Streaming) -> Reply {
 
 #[tokio::test]
 async fn byte_by_byte_is_the_same_as_whole_for_every_adapter() {
-    for index in 0..4 {
+    for index in 0..ADAPTERS {
         let server = MockServer::start().await.unwrap();
         let (name, target) = adapters(&server).swap_remove(index);
         let chain = alone(target);
@@ -112,7 +125,7 @@ async fn outcome_of_a_cut(chain: &Chain, at: u64, name: &str) -> bool {
 
 #[tokio::test]
 async fn a_cut_at_any_byte_has_a_typed_outcome_for_every_adapter() {
-    for index in 0..4 {
+    for index in 0..ADAPTERS {
         let server = MockServer::start().await.unwrap();
         let (name, target) = adapters(&server).swap_remove(index);
         let chain = alone(target);
@@ -136,7 +149,7 @@ async fn a_cut_at_any_byte_has_a_typed_outcome_for_every_adapter() {
 
 #[tokio::test]
 async fn an_error_inside_a_stream_is_of_its_kind_for_every_adapter() {
-    for index in 0..4 {
+    for index in 0..ADAPTERS {
         let server = MockServer::start().await.unwrap();
         let (name, target) = adapters(&server).swap_remove(index);
         let chain = alone(target);
@@ -156,7 +169,7 @@ async fn an_error_inside_a_stream_is_of_its_kind_for_every_adapter() {
 
 #[tokio::test]
 async fn a_broken_stream_begins_anew_at_another_vendor() {
-    for (from, to) in [(0, 1), (1, 2), (2, 3), (3, 0)] {
+    for (from, to) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)] {
         let (first, second) = (MockServer::start().await.unwrap(), MockServer::start().await.unwrap());
         first.push(story(Streaming::new().end_after(3)));
         second.push(Reply::text("from the second"));
@@ -227,7 +240,7 @@ async fn a_slow_consumer_trips_no_timer() {
 
 #[tokio::test]
 async fn dropping_a_stream_closes_its_connection_and_keeps_its_tokens() {
-    for index in 0..4 {
+    for index in 0..ADAPTERS {
         let server = MockServer::start().await.unwrap();
         let (name, target) = adapters(&server).swap_remove(index);
         let never = Gate::new();

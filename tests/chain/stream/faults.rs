@@ -13,6 +13,7 @@ use super::support::read;
 enum Act {
     Text(usize),
     Blank,
+    Blanks,
     Ping,
     Reasoning,
     Tool,
@@ -29,6 +30,7 @@ impl Act {
         match self {
             Self::Text(length) => Piece::text(mark.to_string().repeat(*length)),
             Self::Blank => Piece::text(""),
+            Self::Blanks => Piece::text(" \n"),
             Self::Ping => Piece::ping(),
             Self::Reasoning => Piece::reasoning("hm"),
             Self::Tool => Piece::tool_call(0, "f", "{}"),
@@ -56,6 +58,7 @@ fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => (1..200_usize).prop_map(Act::Text),
         1 => Just(Act::Blank),
+        1 => Just(Act::Blanks),
         1 => Just(Act::Ping),
         1 => Just(Act::Reasoning),
         1 => Just(Act::Tool),
@@ -76,15 +79,27 @@ fn scripts() -> impl Strategy<Value = Vec<Vec<Act>>> {
 struct Options {
     on_interrupt: OnInterrupt,
     head: usize,
+    hold: bool,
     reasoning: bool,
     retries: u8,
 }
 
 fn options() -> impl Strategy<Value = Options> {
     let modes = vec![OnInterrupt::Error, OnInterrupt::Restart];
-    (prop::sample::select(modes), prop::sample::select(vec![0, 30, 120]), any::<bool>(), 0..2_u8).prop_map(
-        |(on_interrupt, head, reasoning, retries)| Options { on_interrupt, head, reasoning, retries },
+    (
+        prop::sample::select(modes),
+        prop::sample::select(vec![0, 30, 120]),
+        any::<bool>(),
+        any::<bool>(),
+        0..2_u8,
     )
+        .prop_map(|(on_interrupt, head, hold, reasoning, retries)| Options {
+            on_interrupt,
+            head,
+            hold,
+            reasoning,
+            retries,
+        })
 }
 
 async fn play(scripts: Vec<Vec<Act>>, options: Options) {
@@ -99,6 +114,7 @@ async fn play(scripts: Vec<Vec<Act>>, options: Options) {
         .unwrap()
         .stream("hi")
         .head(options.head, millis(500))
+        .hold(options.hold)
         .reasoning(options.reasoning)
         .on_interrupt(options.on_interrupt);
     let Ok(stream) = call.await else { return };
@@ -110,7 +126,7 @@ async fn play(scripts: Vec<Vec<Act>>, options: Options) {
                 mark = target.as_str().chars().next();
             }
             StreamEvent::Delta(text) => {
-                assert!(text.chars().all(|found| Some(found) == mark), "{event:?} of {mark:?}")
+                assert!(text.trim().chars().all(|found| Some(found) == mark), "{event:?} of {mark:?}")
             }
             _ => {}
         }
