@@ -375,6 +375,11 @@ fn what_the_rest_of_the_text_belies_is_void() {
     assert_eq!((shown(&parser), changes.pointers), (Some(json!({})), vec!["".to_owned()]));
 
     let mut parser = PartialParser::new();
+    parser.push("<think><think>a</think>{\"a\": 1}");
+    assert!(parser.is_complete(), "the inner block may never have been closed");
+    assert!(parser.push("</think>").cleared);
+
+    let mut parser = PartialParser::new();
     parser.push("{\"a\": 1, \"b\": 2, ");
     let changes = parser.push("\"a\": \"x");
     assert_eq!((changes.cleared, changes.pointers), (true, vec!["/b".to_owned(), "/a".to_owned()]));

@@ -20,7 +20,7 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// Whether both open or close blocks of the same name.
+    /// Whether both are of blocks of the same name.
     pub(crate) fn is_like(self, other: Self) -> bool {
         self.name == other.name
     }

@@ -32,8 +32,8 @@ pub(super) struct Finder {
     /// A document was met.
     met: bool,
     fence: Option<Fence>,
-    /// The block of reasoning that is open, and how many of its name are.
-    reasoning: Option<(Tag, usize)>,
+    /// The block of reasoning that is open.
+    reasoning: Option<Tag>,
 }
 
 /// What follows from a byte: go on, or this.
@@ -144,13 +144,13 @@ impl Finder {
             (self.prose, self.met, self.fence) = (false, false, None);
             return Some(Found::Reasoned);
         }
-        self.reasoning = Some((tag, 1));
+        self.reasoning = Some(tag);
         None
     }
 
-    /// On to the next tag. A block in which another of its name is never closed never ends here.
+    /// On to the next tag.
     fn in_reasoning(&mut self, cursor: &mut Cursor<'_>) -> Turn {
-        let (open, depth) = self.reasoning?;
+        let open = self.reasoning?;
         let rest = cursor.rest().unwrap_or_default();
         let Some(found) = memchr::memchr(b'<', rest) else {
             cursor.advance(rest.len());
@@ -161,12 +161,9 @@ impl Finder {
         match tag_at(cursor, cursor.pos) {
             Some(tag) => {
                 cursor.advance_to(tag.end);
-                let depth = match tag.is_like(open) {
-                    true if tag.closing => depth - 1,
-                    true => depth + 1,
-                    false => depth,
-                };
-                self.reasoning = (depth > 0).then_some((open, depth));
+                if tag.closing && tag.is_like(open) {
+                    self.reasoning = None;
+                }
             }
             None if cursor.met_end() => return Some(Found::More),
             None => cursor.advance(1),
