@@ -177,7 +177,10 @@ impl ChainBuilder {
             return Err(ConfigError::NoTargets);
         }
         if self.deadline.is_some_and(|deadline| deadline.is_zero()) {
-            return Err(ConfigError::setting("deadline", "is 0 s: no call could ever succeed"));
+            return Err(ConfigError::setting(
+                "deadline",
+                "is 0 s, so that no call could ever succeed: give it seconds",
+            ));
         }
         let kept_share = self.kept_share.unwrap_or(KEPT_SHARE);
         if !(0.0..=1.0).contains(&kept_share) {

@@ -36,7 +36,8 @@ impl Hedge {
     /// Why it cannot work.
     pub(crate) fn wrong(&self) -> Option<&'static str> {
         let quantile = self.quantile.unwrap_or(0.95);
-        (!(quantile > 0.0 && quantile < 1.0)).then_some("has a quantile that is not between 0 and 1")
+        (!(quantile > 0.0 && quantile < 1.0))
+            .then_some("has a quantile that is not between 0 and 1: give it 0.95, say")
     }
 
     /// Whether the targets' latencies have to be known.
