@@ -1,8 +1,8 @@
 //! The same answers as a stream.
 
 use backstop::{
-    Chunk, FailureKind, FinishKind, Tool,
-    mock::server::{ApiError, Completion, End, Reply, Streaming},
+    CacheHint, Chunk, FailureKind, FinishKind, Tool,
+    mock::server::{ApiError, Completion, End, Format, Reply, Streaming},
     prelude::*,
 };
 use serde_json::{Value, json};
@@ -46,6 +46,23 @@ async fn a_stream_notes_usage_and_request_id() {
         let (request_id, usage) = attempt.progress.take();
         assert_eq!(usage, Some(Usage::new(12, 3)));
         assert_eq!(request_id.is_some(), bench.adapter.vendor.request_id.is_there());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_could_not_be_honoured_is_noted_with_a_stream_too() {
+    every(async |bench| {
+        let marked = Message::user("x").cached(CacheHint::Long);
+        let request = Request::default().message(marked).metadata("a", "b").temperature(0.5).seed(1);
+        let whole = bench.answers(Reply::text("blue")).complete(&request).await.unwrap();
+        let streamed = bench.stream(&request).await;
+        let notes = |chunk: &Chunk| match chunk {
+            Chunk::Note(note) => Some(note.clone()),
+            _ => None,
+        };
+        assert_eq!(streamed.chunks.iter().filter_map(notes).collect::<Vec<_>>(), whole.notes);
+        assert_eq!(whole.notes.is_empty(), bench.adapter.format == Format::Ollama, "{:?}", whole.notes);
     })
     .await;
 }

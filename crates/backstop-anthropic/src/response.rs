@@ -30,7 +30,7 @@ pub(crate) fn read(
     let malformed = || recognise::malformed(reply, "the body is not the JSON of a message");
     let message: WireMessage<'_> = reply.json().map_err(|_| malformed())?;
     let request_id = reply.request_id.clone().or_else(|| message.id.as_deref().map(str::to_owned));
-    if let Some(found) = message.error.as_ref().filter(|found| is_error(found)) {
+    if let Some(found) = message.error.as_ref().filter(|found| recognise::is_error(found)) {
         let error = error::in_band(found, asked);
         return Err(request_id.iter().fold(error, |error, id| error.with_request_id(id)));
     }
@@ -43,11 +43,6 @@ pub(crate) fn read(
         response.raw = reply.json().ok().map(Box::new);
     }
     Ok(response)
-}
-
-/// `error: null` is none.
-pub(crate) fn is_error(error: &Value) -> bool {
-    !matches!(error, Value::Null | Value::Bool(false))
 }
 
 /// A message: a whole answer, or what a stream begins with.

@@ -27,11 +27,6 @@ pub(crate) fn in_band(error: Value, asked: &Asked<'_>) -> ProviderError {
     refined(recognise::in_band_error(&body, asked), &body, asked)
 }
 
-/// `error: null`, `false` and `""` are none.
-pub(crate) fn is_error(error: &Value) -> bool {
-    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
-}
-
 /// What Google means by it.
 fn refined(error: ProviderError, body: &ErrorBody, asked: &Asked<'_>) -> ProviderError {
     let text = body.message.as_deref().unwrap_or_default().to_lowercase();

@@ -192,7 +192,7 @@ impl<'a> Generated<'a> {
     }
 
     pub(crate) fn into_response(mut self, asked: &Asked<'_>) -> Result<Response, ProviderError> {
-        if let Some(error) = self.error.take().filter(error::is_error) {
+        if let Some(error) = self.error.take().filter(recognise::is_error) {
             return Err(error::in_band(error, asked));
         }
         let usage = self.usage_metadata.map(Usage::from);

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::VecDeque};
 use backstop_core::{Chunk, FinishReason, Progress, ProviderError, Response, ToolCall, Usage};
 use backstop_http::{
     ApiKey, DecodeError, Reply, SseDecoder, SseItem, StreamLimits,
-    recognise::Asked,
+    recognise::{self, Asked},
     streaming::{StreamReader, malformed},
 };
 
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     fn event(&mut self, mut event: Generated<'_>) {
-        if let Some(error) = event.error.take().filter(error::is_error) {
+        if let Some(error) = event.error.take().filter(recognise::is_error) {
             let error = error::in_band(error, &Asked::new(self.schema, &[], self.key.as_ref()));
             return self.fail(error);
         }

@@ -9,6 +9,7 @@
 use std::time::SystemTime;
 
 use backstop_core::{FailureKind, ProviderError, Stage};
+use serde_json::Value;
 
 use crate::{
     error_body::{ErrorBody, LONGEST_MESSAGE},
@@ -327,6 +328,11 @@ pub fn http_error(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> Provider
         error = error.with_request_id(id);
     }
     labelled(error, &body, asked.key).with_stage(Stage::Body)
+}
+
+/// Whether the `error` of a success is one: `null`, `false` and `""` are none.
+pub fn is_error(error: &Value) -> bool {
+    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
 }
 
 /// The failure that an error inside a success response or a stream is: by its own code, as if it were a status.

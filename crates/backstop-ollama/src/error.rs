@@ -27,11 +27,6 @@ pub(crate) fn in_band(error: Value, asked: &Asked<'_>, model: &str) -> ProviderE
     refined(recognise::in_band_error(&body, asked), asked, model)
 }
 
-/// `error: null`, `false` and `""` are none.
-pub(crate) fn is_error(error: &Value) -> bool {
-    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
-}
-
 /// No answer came. That the server does not run is by far the likeliest reason, unless a connection was there before.
 pub(crate) fn unreached(error: ProviderError) -> ProviderError {
     if error.kind() != Connect || error.is_stale() {

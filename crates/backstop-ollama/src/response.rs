@@ -135,7 +135,7 @@ impl Chat<'_> {
     }
 
     fn into_response(mut self, asked: &Asked<'_>, model: &str) -> Result<Response, ProviderError> {
-        if let Some(error) = self.error.take().filter(error::is_error) {
+        if let Some(error) = self.error.take().filter(recognise::is_error) {
             return Err(error::in_band(error, asked, model));
         }
         let usage = self.usage();

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::VecDeque};
 use backstop_core::{Chunk, Progress, ProviderError};
 use backstop_http::{
     ApiKey, DecodeError, NdjsonDecoder,
-    recognise::Asked,
+    recognise::{self, Asked},
     streaming::{StreamReader, malformed},
 };
 
@@ -76,7 +76,7 @@ impl Reader {
     }
 
     fn chat(&mut self, mut chat: Chat<'_>) {
-        if let Some(error) = chat.error.take().filter(error::is_error) {
+        if let Some(error) = chat.error.take().filter(recognise::is_error) {
             let asked = Asked::new(self.question.schema, &[], self.question.key.as_ref());
             let error = error::in_band(error, &asked, &self.question.model);
             return self.fail(error);

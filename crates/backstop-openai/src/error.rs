@@ -29,11 +29,6 @@ pub(crate) fn read(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> Result<
     Err(recognise::http_error(reply, asked, now))
 }
 
-/// Whether the `error` of a success is one: `null`, `false` and `""` are none.
-pub(crate) fn is_error(error: &Value) -> bool {
-    !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
-}
-
 /// The failure that the `error` of a success is.
 pub(crate) fn in_band(error: Value, asked: &Asked<'_>) -> ProviderError {
     recognise::in_band_error(&ErrorBody::from_value(&json!({ "error": error })), asked)

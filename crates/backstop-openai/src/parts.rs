@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use backstop_core::{Attempt, Message, Part, Request, Role, ToolChoice};
+use backstop_http::schema::Form;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     cache::Cache,
-    format::{Form, Format},
+    format::Format,
     models::ModelTraits,
     options::{OpenAiOptions, OpenRouterOptions},
     params::Params,

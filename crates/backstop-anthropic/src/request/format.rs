@@ -1,11 +1,8 @@
 //! How the answer is held to JSON: by the vendor's output format, by a tool that must be called, or by the prompt.
 
-use std::sync::Arc;
-
 use backstop_core::{Attempt, Output, OutputSchema, Role, StructuredOutput, ToolChoice};
-use backstop_http::schema::{self, Dialect};
+use backstop_http::schema::{Dialect, Form};
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::Value;
 
 use super::tools::{InputSchema, WireTool, can_force};
 use crate::{models::ModelTraits, options::AnthropicOptions};
@@ -30,32 +27,6 @@ pub(crate) enum Format {
     Prompt(Form),
 }
 
-/// A schema as it was sent and as the caller has it.
-#[derive(Clone, Debug)]
-pub(crate) struct Form {
-    rendered: schema::Rendered,
-    original: Arc<Value>,
-}
-
-impl Form {
-    /// Renders a schema. A stream's text goes out as it comes, so it must need no change.
-    fn render(wanted: &OutputSchema, dialect: &Dialect, streaming: bool) -> Result<Self, String> {
-        let rendered = schema::render(&wanted.schema, dialect).map_err(|why| why.to_string())?;
-        if streaming && rendered.changes_answers() {
-            return Err("its answers would have to be changed, and a stream's cannot".to_owned());
-        }
-        Ok(Self { rendered, original: Arc::clone(&wanted.schema) })
-    }
-
-    /// The schema as it is, for the prompt.
-    fn as_is(wanted: &OutputSchema) -> Self {
-        let any_root = Dialect { object_root: false, ..Dialect::PROMPT };
-        let rendered = schema::render(&wanted.schema, &any_root)
-            .unwrap_or_else(|_| schema::Rendered::unchanged(Value::clone(&wanted.schema)));
-        Self { rendered, original: Arc::clone(&wanted.schema) }
-    }
-}
-
 impl Format {
     /// The `format` field of `output_config`.
     pub(super) fn wire(&self) -> Option<Wire<'_>> {
@@ -69,7 +40,7 @@ impl Format {
     pub(super) fn tool(&self) -> Option<WireTool<'_>> {
         let Self::Tool { name, form, .. } = self else { return None };
         let description = Some("Takes the answer. Call it once, with the whole answer.");
-        Some(WireTool { name, description, input_schema: InputSchema(&form.rendered.schema) })
+        Some(WireTool { name, description, input_schema: InputSchema(form.schema()) })
     }
 
     /// The name of the tool that takes the answer.
@@ -86,7 +57,7 @@ impl Format {
             Self::Text | Self::Schema(_) | Self::Tool { .. } => None,
             Self::Json => Some("Answer with JSON only.".to_owned()),
             Self::Prompt(form) => {
-                let schema = serde_json::to_string(&form.rendered.wire()).unwrap_or_default();
+                let schema = serde_json::to_string(form).unwrap_or_default();
                 Some(format!("Answer with nothing but JSON that follows this JSON Schema:\n{schema}"))
             }
         }
@@ -100,9 +71,7 @@ impl Format {
     /// The answer's text in the form of the caller's schema.
     pub(crate) fn restore(&self, text: String) -> String {
         match self {
-            Self::Schema(form) | Self::Tool { form, .. } | Self::Prompt(form) => {
-                form.rendered.restore(&form.original, text)
-            }
+            Self::Schema(form) | Self::Tool { form, .. } | Self::Prompt(form) => form.restore(text),
             Self::Text | Self::Json => text,
         }
     }
@@ -206,7 +175,7 @@ impl Serialize for Wire<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", "json_schema")?;
-        map.serialize_entry("schema", &self.0.rendered.wire())?;
+        map.serialize_entry("schema", self.0)?;
         map.end()
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use backstop_core::{Chunk, FinishKind, Progress, ProviderError};
 use backstop_http::{
     ApiKey, DecodeError, Reply, SseDecoder, SseEvent, SseItem,
-    recognise::Asked,
+    recognise::{self, Asked},
     streaming::{StreamReader, malformed},
 };
 use serde_json::value::RawValue;
@@ -163,7 +163,7 @@ impl Reader {
     }
 
     fn event(&mut self, event: Event<'_>, name: Option<&str>) {
-        if let Some(found) = event.error.filter(response::is_error) {
+        if let Some(found) = event.error.filter(recognise::is_error) {
             let asked = Asked::new(self.schema, &[], self.key.as_ref());
             let error = error::in_band(&found, &asked);
             let error = self.request_id.iter().fold(error, |error, id| error.with_request_id(id));

@@ -36,6 +36,7 @@
 
 mod dialect;
 mod flatten;
+mod form;
 mod keywords;
 mod limits;
 mod object;
@@ -54,6 +55,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 pub use dialect::{Additional, Dialect, Enums, Limits, Patterns, Recursion, Refs, Rules, Types};
+pub use form::Form;
 pub use wire::Wire;
 
 /// The property under which a root that is not an object goes over the wire.

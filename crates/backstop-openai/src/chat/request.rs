@@ -3,14 +3,14 @@
 mod messages;
 
 use backstop_core::{FailureKind, Media, MediaSource, Part, ProviderError, ToolChoice};
-use backstop_http::Fields;
+use backstop_http::{Fields, schema::Form};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::json;
 
 use messages::Messages;
 
 use crate::{
-    format::{Form, Format},
+    format::Format,
     parts::{Parameters, Parts, ToolView},
 };
 

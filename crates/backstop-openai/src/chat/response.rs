@@ -12,7 +12,7 @@ use backstop_http::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::{in_band, is_error};
+use crate::error::in_band;
 
 /// Reads a success body.
 pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<Response, ProviderError> {
@@ -91,7 +91,7 @@ struct WireFunction<'a> {
 
 impl Completion<'_> {
     fn into_response(self, asked: &Asked<'_>) -> Result<Response, ProviderError> {
-        if let Some(error) = self.error.filter(is_error) {
+        if let Some(error) = self.error.filter(recognise::is_error) {
             return Err(in_band(error, asked));
         }
         let Some(choice) = self.choices.unwrap_or_default().into_iter().next() else {
@@ -134,7 +134,7 @@ pub(crate) fn finish(
     error: Option<Value>,
     asked: &Asked<'_>,
 ) -> Result<FinishReason, ProviderError> {
-    if let Some(error) = error.filter(is_error) {
+    if let Some(error) = error.filter(recognise::is_error) {
         return Err(in_band(error, asked));
     }
     let kind = match word {

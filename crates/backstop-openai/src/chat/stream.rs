@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use backstop_core::{Chunk, ProviderError, Response};
-use backstop_http::{Reply, SseEvent, lenient, recognise::Asked, streaming::malformed};
+use backstop_http::{
+    Reply, SseEvent, lenient,
+    recognise::{Asked, is_error},
+    streaming::malformed,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::response::{self, WireUsage};
-use crate::{
-    error::is_error,
-    stream::{Events, Out},
-};
+use crate::stream::{Events, Out};
 
 /// Every event is a piece of the same answer, so there is nothing to remember.
 pub(crate) struct ChatEvents;

@@ -3,14 +3,14 @@
 mod input;
 
 use backstop_core::ToolChoice;
-use backstop_http::Fields;
+use backstop_http::{Fields, schema::Form};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::json;
 
 use input::Input;
 
 use crate::{
-    format::{Form, Format},
+    format::Format,
     params::Param,
     parts::{Parameters, Parts},
 };

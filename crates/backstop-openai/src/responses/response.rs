@@ -12,7 +12,7 @@ use backstop_http::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::{in_band, is_error};
+use crate::error::in_band;
 
 /// Reads a success body.
 pub(crate) fn read(reply: &Reply, keep_raw: bool, asked: &Asked<'_>) -> Result<Response, ProviderError> {
@@ -129,7 +129,7 @@ impl WireResponse<'_> {
     pub(crate) fn into_response(self, asked: &Asked<'_>) -> Result<Response, ProviderError> {
         let usage = self.usage();
         let status = self.status.as_deref();
-        match self.error.filter(is_error) {
+        match self.error.filter(recognise::is_error) {
             Some(error) => return Err(in_band(error, asked)),
             None => unfinished(status)?,
         }

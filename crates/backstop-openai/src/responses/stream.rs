@@ -9,15 +9,16 @@ use std::{
 };
 
 use backstop_core::{Chunk, FailureKind, ProviderError, Response};
-use backstop_http::{Reply, SseEvent, lenient, recognise::Asked, streaming::malformed};
+use backstop_http::{
+    Reply, SseEvent, lenient,
+    recognise::{Asked, is_error},
+    streaming::malformed,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::response::{self, Item, WireResponse};
-use crate::{
-    error::is_error,
-    stream::{Events, Out},
-};
+use crate::stream::{Events, Out};
 
 /// What has to be remembered from event to event.
 #[derive(Default)]
