@@ -39,7 +39,7 @@ pub(crate) struct Failed {
 }
 
 /// An answer that was accepted.
-pub(crate) struct Accepted {
+pub(crate) struct Answered {
     pub(crate) response: Response,
     /// What was mended in it.
     pub(crate) changes: Vec<Change>,
@@ -54,7 +54,7 @@ pub(crate) async fn send(
     (request, number, overlay): (&Request, u32, &Overlay),
     allowance: &Allowance,
     progress: Progress,
-) -> Result<Accepted, Failed> {
+) -> Result<Answered, Failed> {
     let failed = |failure| Failed {
         failure,
         response: None,
@@ -90,7 +90,7 @@ pub(crate) async fn send(
     let took = allowance.from.elapsed();
     slot.took(cx.task(), took);
     match judge(cx, slot, &response, cx.deadline).await {
-        Ok(changes) => Ok(Accepted { response, changes, took }),
+        Ok(changes) => Ok(Answered { response, changes, took }),
         Err(failure) => Err(Failed { response: Some(response), took: Some(took), ..failed(failure) }),
     }
 }

@@ -9,7 +9,7 @@ use super::{
     admit::Admitted,
     conclude::{conclude, settle},
     context::{Ask, Cx},
-    send::{Accepted, send},
+    send::{Answered, send},
     slot::Slot,
     stream::{Live, Reading, open},
     visit::{Allowance, Lane, Visit},
@@ -139,7 +139,7 @@ impl<'a> Visit<'a> {
             }
         };
         match tried {
-            Ok(Accepted { mut response, changes, took }) => {
+            Ok(Answered { mut response, changes, took }) => {
                 self.learn();
                 self.note_lost_cache(&mut response);
                 admitted.usage(slot, response.usage);
