@@ -11,21 +11,16 @@
 //! changes neither. Linux only; elsewhere it says so and measures nothing. Names of rows as arguments measure only
 //! these, each once: `valgrind --tool=callgrind --toggle-collect='*stream::run::adapter*'` then counts one.
 
-use std::{
-    fs,
-    hint::black_box,
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener},
-    thread,
-};
+use std::hint::black_box;
 
-use async_trait::async_trait;
-use backstop_core::{
-    Attempt, Chain, Chunk, ChunkStream, FinishKind, Provider, ProviderError, ProviderExt, Request, Response,
-    StreamEvent,
+use backstop_benches::{
+    cpu,
+    ready::Ready,
+    server::{chat_events, serve},
 };
+use backstop_core::{Attempt, Chain, Chunk, Provider, ProviderExt, Request, StreamEvent};
 use backstop_openai::OpenAi;
-use futures_util::{StreamExt, stream};
+use futures_util::StreamExt;
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
@@ -44,44 +39,28 @@ const ROWS: [(&str, Run); 5] = [
 ];
 
 fn main() {
-    if cpu_nanos().is_none() {
+    if cpu::thread_nanos().is_none() {
         println!("needs /proc/thread-self/schedstat");
         return;
     }
     let bench = Bench::new();
     let only: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
+    for (name, run) in only.iter().flat_map(|only| ROWS.iter().filter(move |(name, _)| only == name)) {
+        println!("{name}: {:.0} ns/event", cpu::nanos(|| read_all(*run, &bench)) / EVENTS as f64);
+    }
     if !only.is_empty() {
-        for (name, run) in only.iter().flat_map(|only| ROWS.iter().filter(move |(name, _)| only == name)) {
-            println!("{name}: {:.0} ns/event", measure(|| run(&bench)));
-        }
         return;
     }
-    let mut best = [f64::INFINITY; ROWS.len()];
-    // In turn, so that all meet the same machine.
-    for _ in 0..ROUNDS {
-        for (best, (_, run)) in best.iter_mut().zip(ROWS) {
-            *best = best.min(measure(|| run(&bench)));
-        }
-    }
-    let [bare, adapter, chunks, by_chain, chain] = best;
+    let best = cpu::best(ROUNDS, |row| ROWS.get(row).into_iter().for_each(|(_, run)| read_all(*run, &bench)));
+    let [bare, adapter, chunks, by_chain, chain] = best.map(|nanos: f64| nanos / EVENTS as f64);
     println!("bare reqwest, lines and JSON: {bare:>6.0} ns/event");
     println!("the adapter's own stream:     {adapter:>6.0} ns/event, {:.2} times that", adapter / bare);
     println!("the engine alone:             {:>6.0} ns/event", by_chain - chunks);
     println!("chain.stream:                 {chain:>6.0} ns/event, {:.2} times bare", chain / bare);
 }
 
-/// Nanoseconds of CPU for each event.
-fn measure(run: impl FnOnce() -> usize) -> f64 {
-    let before = cpu_nanos().unwrap_or_default();
-    let bytes = black_box(run());
-    let after = cpu_nanos().unwrap_or_default();
-    assert_eq!(bytes, EVENTS * 6, "all of the text came");
-    (after - before) as f64 / EVENTS as f64
-}
-
-/// CPU time of this thread.
-fn cpu_nanos() -> Option<u64> {
-    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+fn read_all(run: Run, bench: &Bench) {
+    assert_eq!(black_box(run(bench)), EVENTS * 6, "all of the text came");
 }
 
 struct Bench {
@@ -96,9 +75,9 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let url = format!("http://{}/v1", serve());
+        let url = format!("http://{}/v1", serve("text/event-stream", &chat_events((0..EVENTS).map(word))));
         let openai = OpenAi::builder().base_url(&url).api_key("k").build().expect("a provider");
-        let ready = Ready((0..EVENTS).map(word).collect());
+        let ready = Ready::new((0..EVENTS).map(word));
         Self {
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
             client: reqwest::Client::new(),
@@ -164,27 +143,6 @@ async fn by_chain(chain: &Chain) -> usize {
         }
     }
     length
-}
-
-/// A provider whose pieces are there before they are asked for.
-#[derive(Clone)]
-struct Ready(Vec<String>);
-
-#[async_trait]
-impl Provider for Ready {
-    fn name(&self) -> &str {
-        "ready"
-    }
-
-    async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> {
-        Ok(Response::new(self.0.concat()))
-    }
-
-    async fn stream(&self, _: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
-        let end = std::iter::once(Chunk::End(FinishKind::Stop.into()));
-        let chunks = self.0.clone().into_iter().map(Chunk::Text).chain(end);
-        Ok(stream::iter(chunks.map(Ok)).boxed())
-    }
 }
 
 async fn by_hand(client: &reqwest::Client, url: &str) -> usize {
@@ -258,47 +216,7 @@ mod wire {
     }
 }
 
-/// Answers every request with the same stream, from a thread of its own.
-fn serve() -> SocketAddr {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let body = body();
-    let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        body.len()
-    );
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.expect("a connection");
-            // The requests are shorter than that.
-            let mut request = [0; 8_192];
-            let mut read = 0;
-            while !request.get(..read).is_some_and(|seen| seen.ends_with(b"}")) {
-                read += stream.read(request.get_mut(read..).unwrap_or_default()).expect("a request");
-            }
-            stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body)).expect("a reader");
-        }
-    });
-    address
-}
-
 /// A piece of the text.
 fn word(index: usize) -> String {
     format!("{:<6}", index % 100_000)
-}
-
-fn body() -> Vec<u8> {
-    let event = |delta: &str, finish: &str| {
-        format!(
-            "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1750000000,\"model\":\"m\",\
-             \"choices\":[{{\"index\":0,\"delta\":{delta},\"logprobs\":null,\"finish_reason\":{finish}}}]}}\n\n"
-        )
-    };
-    let mut body = event("{\"role\":\"assistant\",\"content\":\"\"}", "null");
-    for index in 0..EVENTS {
-        body.push_str(&event(&format!("{{\"content\":\"{}\"}}", word(index)), "null"));
-    }
-    body.push_str(&event("{}", "\"stop\""));
-    body.push_str("data: [DONE]\n\n");
-    body.into_bytes()
 }
