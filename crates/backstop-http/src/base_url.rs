@@ -1,6 +1,9 @@
 //! Where a provider is reached, and how a path is put behind it.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use backstop_core::ConfigError;
 use reqwest::Url;
@@ -14,8 +17,20 @@ use reqwest::Url;
 /// assert_eq!(base.join(&["chat", "completions"]).as_str(), "https://gateway.example/llm/v1/chat/completions?tenant=a");
 /// # Ok::<(), backstop_core::ConfigError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct BaseUrl(Url);
+#[derive(Clone)]
+pub struct BaseUrl {
+    url: Url,
+    /// The path that was put behind it first, and the outcome: most providers have one for all requests.
+    first: Arc<OnceLock<(Vec<String>, Url)>>,
+}
+
+impl PartialEq for BaseUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+    }
+}
+
+impl Eq for BaseUrl {}
 
 impl BaseUrl {
     /// Reads an absolute `http` or `https` URL.
@@ -28,11 +43,11 @@ impl BaseUrl {
         let mut url = Url::parse(text.trim())
             .map_err(|error| fault(format!("is not a URL ({error}); write it like https://host/path")))?;
         url.set_fragment(None);
-        let base = Self(url);
-        if !matches!(base.0.scheme(), "http" | "https") || !base.0.has_host() {
+        let base = Self::at(url);
+        if !matches!(base.url.scheme(), "http" | "https") || !base.url.has_host() {
             return Err(fault("is not an http or https URL; write it like https://host/path".to_owned()));
         }
-        if !base.0.username().is_empty() || base.0.password().is_some() {
+        if !base.url.username().is_empty() || base.url.password().is_some() {
             return Err(fault(
                 "holds a user or a password; pass credentials as a key or a header".to_owned(),
             ));
@@ -42,36 +57,52 @@ impl BaseUrl {
 
     /// This URL with `path` behind it if it has no path of its own, as in `https://host` for `https://host/v1`.
     pub fn with_default_path(self, path: &[&str]) -> Self {
-        if matches!(self.0.path(), "" | "/") { Self(self.join(path)) } else { self }
+        if matches!(self.url.path(), "" | "/") { Self::at(self.joined(path)) } else { self }
     }
 
     /// This URL without `path` at its end: people paste the whole address of an endpoint.
     #[must_use]
-    pub fn without_endpoint(mut self, path: &[&str]) -> Self {
+    pub fn without_endpoint(self, path: &[&str]) -> Self {
+        let mut url = self.url;
         let end: String = path.iter().map(|segment| format!("/{segment}")).collect();
-        let own = self.0.path();
+        let own = url.path();
         if let Some(rest) = own.strip_suffix('/').unwrap_or(own).strip_suffix(&end) {
             let rest = rest.to_owned();
-            self.0.set_path(&rest);
+            url.set_path(&rest);
         }
-        self
+        Self::at(url)
     }
 
     /// This URL with `name=value` in its query, instead of what it has under that name.
-    pub fn with_query(mut self, name: &str, value: &str) -> Self {
-        let others: Vec<(String, String)> = self
-            .0
-            .query_pairs()
-            .filter(|(known, _)| known != name)
-            .map(|(k, v)| (k.into(), v.into()))
-            .collect();
-        self.0.query_pairs_mut().clear().extend_pairs(others).append_pair(name, value);
-        self
+    pub fn with_query(self, name: &str, value: &str) -> Self {
+        let mut url = self.url;
+        let others: Vec<(String, String)> =
+            url.query_pairs().filter(|(known, _)| known != name).map(|(k, v)| (k.into(), v.into())).collect();
+        url.query_pairs_mut().clear().extend_pairs(others).append_pair(name, value);
+        Self::at(url)
     }
 
     /// This URL with `segments` behind its path. Each is one segment: a `/` or `..` in it is encoded.
     pub fn join(&self, segments: &[&str]) -> Url {
-        let mut url = self.0.clone();
+        if let Some((path, url)) = self.first.get() {
+            if path.iter().eq(segments) {
+                return url.clone();
+            }
+        }
+        let url = self.joined(segments);
+        if !segments.is_empty() {
+            self.first
+                .get_or_init(|| (segments.iter().map(|&segment| segment.to_owned()).collect(), url.clone()));
+        }
+        url
+    }
+
+    fn at(url: Url) -> Self {
+        Self { url, first: Arc::default() }
+    }
+
+    fn joined(&self, segments: &[&str]) -> Url {
+        let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             // `http` and `https` URLs always have a path, so this is no branch that could be missed.
             path.pop_if_empty().extend(segments);
@@ -83,7 +114,7 @@ impl BaseUrl {
 /// Without the query, which may hold a credential.
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut url = self.0.clone();
+        let mut url = self.url.clone();
         url.set_query(None);
         // Both fail only for URLs that cannot hold a user at all.
         let _ = url.set_username("");
@@ -101,6 +132,15 @@ impl fmt::Debug for BaseUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_path_has_its_own_outcome() {
+        let base = BaseUrl::parse("http://h/v1").unwrap();
+        for (path, expected) in [("a", "http://h/v1/a"), ("b", "http://h/v1/b"), ("a", "http://h/v1/a")] {
+            assert_eq!(base.join(&[path]).as_str(), expected);
+        }
+        assert_eq!(base.with_query("k", "v").join(&["a"]).as_str(), "http://h/v1/a?k=v");
+    }
 
     #[test]
     fn paths_are_put_behind_the_base() {

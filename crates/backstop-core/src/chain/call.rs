@@ -169,9 +169,9 @@ impl<'v, T: Send> Call<'v, T> {
         }
         let done = engine::execute(&self.chain.0, &self.request, &slot, &self.options).await?;
         match slot.into_value() {
-            Some(value) => Ok(Answer::new(value, done.response, Arc::new(done.report), done.changes)),
+            Some(value) => Ok(Answer::new(value, done.response, done.report, done.changes)),
             // The engine reports success only after the validator has left a value.
-            None => Err(ChainError::without_value(done.report)),
+            None => Err(ChainError::without_value(Arc::unwrap_or_clone(done.report))),
         }
     }
 }
@@ -212,10 +212,10 @@ pub struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    pub(crate) fn new(value: T, response: Response, report: Arc<Report>, changes: Vec<Change>) -> Self {
+    pub(crate) fn new(value: T, response: Arc<Response>, report: Arc<Report>, changes: Vec<Change>) -> Self {
         let (coercions, repairs) =
             changes.into_iter().partition(|change| change.class == ChangeClass::Coercion);
-        Self { value, response: Arc::new(response), report, repairs, coercions }
+        Self { value, response, report, repairs, coercions }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Runs a call for a whole answer.
 
+use std::sync::Arc;
+
 use fastrand::Rng;
 use tracing::Instrument;
 
@@ -26,8 +28,8 @@ use crate::{
 
 /// An accepted answer.
 pub(crate) struct Executed {
-    pub(crate) response: Response,
-    pub(crate) report: Report,
+    pub(crate) response: Arc<Response>,
+    pub(crate) report: Arc<Report>,
     pub(crate) changes: Vec<Change>,
 }
 
@@ -104,7 +106,7 @@ fn finish(cx: &Cx<'_>, outcome: CallEnd<'_>) -> Result<Executed, ChainError> {
     };
     let report = cx.served(position);
     match got {
-        Got::Whole(response, changes) => Ok(Executed { response: *response, report, changes }),
+        Got::Whole(response, changes) => Ok(Executed { response, report: Arc::new(report), changes }),
         // Only a call for a stream gets one.
         Got::Live(_) => Err(ChainError::without_value(report)),
     }

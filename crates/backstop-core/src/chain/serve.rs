@@ -1,6 +1,6 @@
 //! One visit to one target: attempts until one is accepted, or until the decision says to go on or to stop.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use tokio::time::sleep;
 use tracing::Instrument;
@@ -28,7 +28,7 @@ use crate::{
 /// What a target gave.
 pub(crate) enum Got<'a> {
     /// An accepted answer, and what was mended in it.
-    Whole(Box<Response>, Vec<Change>),
+    Whole(Arc<Response>, Vec<Change>),
     /// A stream whose beginning was accepted.
     Live(Box<Live<'a>>),
 }
@@ -112,6 +112,7 @@ impl<'a> Visit<'a> {
             number: self.tries.number,
             hedge: self.hedge,
             continued: self.tries.continues,
+            from: allowance.from,
             wait: std::mem::take(&mut self.tries.wait),
             allowed: allowance.allowed,
             limited_by: allowance.limited_by,
@@ -145,7 +146,7 @@ impl<'a> Visit<'a> {
                 admitted.usage(slot, response.usage);
                 admitted.permit.settle_timed(Outcome::Success, took, slot.now());
                 line.served(&response);
-                Tried::Served(Box::new(response), changes)
+                Tried::Served(Arc::new(response), changes)
             }
             Err(failed) => {
                 if failed.response.is_some() {
@@ -162,7 +163,7 @@ impl<'a> Visit<'a> {
 
 /// How an attempt ended.
 enum Tried<'a> {
-    Served(Box<Response>, Vec<Change>),
+    Served(Arc<Response>, Vec<Change>),
     Live(Box<Reading>, Box<Admitted<'a>>, AttemptLine),
     Failed(Failure, Disposition),
 }

@@ -52,15 +52,14 @@ impl Ledger {
         self.report().check_usage += usage;
     }
 
-    /// Opens the line of an attempt that begins now.
+    /// Opens the line of an attempt.
     pub(crate) fn open(&self, opening: Opening<'_>) -> AttemptLine {
-        let now = Instant::now();
         let record = AttemptRecord {
             target: opening.target.clone(),
             member: opening.member,
             number: opening.number,
             hedge: opening.hedge,
-            at: now.duration_since(self.0.started),
+            at: opening.from.duration_since(self.0.started),
             wait: opening.wait,
             allowed: opening.allowed,
             limited_by: opening.limited_by,
@@ -89,7 +88,8 @@ impl Ledger {
         report.attempts.push(record);
         let index = report.attempts.len() - 1;
         drop(report);
-        AttemptLine { ledger: self.clone(), index, started: now, progress: opening.progress, closed: false }
+        let (started, progress) = (opening.from, opening.progress);
+        AttemptLine { ledger: self.clone(), index, started, progress, closed: false }
     }
 
     /// Ends the call and takes the report out. `retry_in` is what breakers and gates say.
@@ -138,6 +138,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) hedge: bool,
     /// It goes on with the text of another attempt.
     pub(crate) continued: bool,
+    /// When it begins.
+    pub(crate) from: Instant,
     pub(crate) wait: Duration,
     pub(crate) allowed: Duration,
     pub(crate) limited_by: LimitedBy,

@@ -53,7 +53,7 @@ impl<T> Accepted<T> {
         let mut kept = self.0.value.lock().unwrap_or_else(PoisonError::into_inner);
         let (value, changes) = std::mem::take(&mut *kept);
         match value {
-            Some(value) => Ok(Answer::new(value, *response, report, changes)),
+            Some(value) => Ok(Answer::new(value, response.into(), report, changes)),
             None => Err(Interrupted {
                 text: response.text,
                 target: report.served_by.clone().unwrap_or_else(|| TargetId("nobody".into())),
