@@ -23,8 +23,8 @@
 //! - The whole text may still belie what was shown in three ways: another document follows, all so far turns out to have
 //!   been reasoning (`</think>`), or a key is given twice. Then [`Changes::cleared`] says that what was shown is void.
 //!
-//! Each byte is looked at a bounded number of times, however small the pieces. Nothing recurses; memory is the text and
-//! its values, within [`Limits`](crate::json::Limits).
+//! Work is linear in the text and the number of its pieces; nothing is read again from its start. Nothing recurses; memory
+//! is the text and its values, within [`Limits`](crate::json::Limits).
 //!
 //! - `value`: what is shown; `tree`: how it grows;
 //! - `finder`: where a document begins, in prose, fences and reasoning;

@@ -41,6 +41,8 @@ impl Changes {
 #[derive(Debug, Default)]
 pub struct PartialParser {
     text: String,
+    /// How many pieces it came in.
+    pieces: usize,
     limits: Limits,
     finder: Finder,
     mode: Mode,
@@ -98,6 +100,7 @@ impl PartialParser {
             return Changes::default();
         }
         self.text.push_str(piece);
+        self.pieces += 1;
         if self.text.len() < self.retry_at {
             return Changes::default();
         }
@@ -167,8 +170,9 @@ impl PartialParser {
                 break;
             }
         }
-        // No text but one made for it comes near to this.
-        if self.steps() > 16 * self.text.len() as u64 + 4096 {
+        // No text but one made for it comes near to this: each piece may have a few short steps taken again.
+        let allowed = 16 * self.text.len() + 4 * SHORT * self.pieces + 4096;
+        if self.steps() > allowed as u64 {
             self.stop();
         }
         changes
