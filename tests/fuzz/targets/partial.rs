@@ -33,7 +33,8 @@ fuzz_target!(|input: (u8, &str)| {
     let mut whole = PartialParser::new();
     whole.push(text);
     whole.finish();
-    assert_eq!(parser.value(), whole.value());
+    // A string at which reading ended may have been shown further in one than in the other.
+    assert_eq!(leaves(parser.value()), leaves(whole.value()));
     let Ok(found) = Extractor::new().extract(text) else { return };
     if parser.start() == Some(found.span.start) {
         for (pointer, leaf) in leaves(parser.value()) {
