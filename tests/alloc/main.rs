@@ -1,6 +1,10 @@
 //! What a call allocates, counted on the thread that runs it.
 
-use std::sync::mpsc;
+use std::{
+    future::{self, Future, IntoFuture},
+    sync::mpsc,
+    task::{Context, Waker},
+};
 
 use allocation_counter::{AllocationInfo, measure};
 use async_trait::async_trait;
@@ -97,4 +101,43 @@ fn a_value_that_grows_takes_memory_in_proportion_to_its_text() {
         println!("{name}: at most {share:.1} bytes on the heap for each of the text");
         assert!(share <= most, "{name}: {share:.1} bytes on the heap for each of the text");
     }
+}
+
+/// Bytes on the heap for each of so many futures, boxed and polled once.
+fn held_by_each<F: Future>(runtime: &Runtime, start: impl Fn() -> F) -> u64 {
+    const MANY: u64 = 10_000;
+    let held = measure(|| {
+        let _context = runtime.enter();
+        let mut waiting: Vec<_> = (0..MANY).map(|_| Box::pin(start())).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        for one in &mut waiting {
+            assert!(one.as_mut().poll(&mut context).is_pending(), "it waits for the provider");
+        }
+    });
+    held.bytes_max / MANY
+}
+
+#[test]
+fn ten_thousand_calls_in_flight_hold_a_few_kilobytes_each() {
+    struct Silent;
+
+    #[async_trait]
+    impl Provider for Silent {
+        fn name(&self) -> &str {
+            "silent"
+        }
+
+        async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> {
+            future::pending().await
+        }
+    }
+
+    let runtime = runtime();
+    let chain = Chain::builder().target(Silent.model("m")).build().unwrap();
+    let request = Request::new("hi");
+    let attempt = Attempt::new("m", &request);
+    let bare = held_by_each(&runtime, || Silent.complete(&attempt));
+    let call = held_by_each(&runtime, || chain.complete(&request).into_future());
+    println!("in flight: {call} bytes a call, of which {bare} the provider's");
+    assert!(call <= 8 * 1024, "{call} bytes");
 }
