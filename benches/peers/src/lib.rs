@@ -5,6 +5,8 @@
 //! figure can be trusted. Time is the CPU time of the thread, which preemption does not count towards; what is spent
 //! asleep waiting for a lock is missing from it.
 
+pub mod calls;
+
 use std::sync::Barrier;
 
 use rustix::time::{ClockId, clock_gettime};
