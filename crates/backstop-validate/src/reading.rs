@@ -46,7 +46,7 @@ impl Reading {
         let mut coercions = Vec::new();
         let valid = schema.is_valid(&value);
         // `3.0` is an integer to JSON Schema, and none to a Rust type.
-        if !valid || has_whole_float(&value) {
+        if !valid || coerce::writes_integer_as_float(schema.original(), &value) {
             let as_it_is = valid.then(|| value.clone());
             (value, coercions) = coerce::coerce(value, schema.original(), self.coercion);
             let violations = schema.violations(&value);
@@ -141,16 +141,6 @@ fn mismatch(violations: &[Violation]) -> Rejection {
     match violations.first() {
         Some(first) => rejection.with_pointer(first.pointer.clone()),
         None => rejection,
-    }
-}
-
-/// Whether there is a number such as `3.0` in it. Values are never nested too deeply to recurse.
-fn has_whole_float(value: &Value) -> bool {
-    match value {
-        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0),
-        Value::Array(items) => items.iter().any(has_whole_float),
-        Value::Object(map) => map.values().any(has_whole_float),
-        _ => false,
     }
 }
 

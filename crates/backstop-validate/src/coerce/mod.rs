@@ -19,6 +19,7 @@
 //! ```
 
 mod conforms;
+mod integers;
 mod names;
 mod objects;
 mod scalars;
@@ -28,6 +29,8 @@ mod walk;
 use std::fmt;
 
 use serde_json::Value;
+
+pub(crate) use integers::writes_integer_as_float;
 
 /// How far values are converted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
