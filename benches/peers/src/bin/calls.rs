@@ -1,4 +1,4 @@
-//! What a typed call costs over loopback, beside other clients: `cargo run --release --bin calls [rounds]`.
+//! What a typed call costs over loopback, beside other clients: `cargo run --release --bin calls [rounds [client]]`.
 //!
 //! Every client asks the same server for the same document and decodes it into its type. Only backstop chains and
 //! checks: the others get a loop over two clients, written by hand, as their users would, and no schema check; `llm`
@@ -51,7 +51,7 @@ type Client = dyn Fn() -> Pin<Box<dyn Future<Output = Result<document::Invoice, 
 
 fn clients(server: &server::Server, primary: &str) -> Vec<(&'static str, Arc<Client>)> {
     let urls = || [server.url(primary), server.url("healthy")];
-    vec![
+    let all = vec![
         (FLOOR, boxed(bare::client(urls(), false))),
         (CHECKED, boxed(bare::client(urls(), true))),
         (OURS, boxed(ours::client(urls()))),
@@ -59,7 +59,11 @@ fn clients(server: &server::Server, primary: &str) -> Vec<(&'static str, Arc<Cli
         ("genai", boxed(client::genai(urls()))),
         ("llm", boxed(client::llm(urls()))),
         ("rstructor", boxed(client::rstructor(urls()))),
-    ]
+    ];
+    // What the others are compared with is always there.
+    let only = std::env::args().nth(2);
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name || [FLOOR, CHECKED].contains(&name));
+    all.into_iter().filter(|(name, _)| wanted(name)).collect()
 }
 
 fn boxed<F>(call: impl Fn() -> F + Send + Sync + 'static) -> Arc<Client>
