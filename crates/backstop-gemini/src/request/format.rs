@@ -20,7 +20,7 @@ pub(crate) enum Format {
     /// JSON mode, or only the prompt where it cannot be had.
     Json { mode: bool },
     /// A schema that the server enforces.
-    Schema { field: SchemaField, rendered: schema::Rendered },
+    Schema { field: SchemaField, rendered: Arc<schema::Rendered> },
     /// A schema in the prompt, with JSON mode or without.
     Prompt { mode: bool, schema: Arc<Value> },
 }
@@ -90,7 +90,7 @@ pub(super) fn choose(attempt: &Attempt<'_>, traits: &ModelTraits, notes: &mut Ve
 
 fn by_schema(wanted: &OutputSchema, field: SchemaField) -> Result<Format, String> {
     let dialect = dialect(field);
-    let rendered = schema::render(&wanted.schema, dialect).map_err(|why| why.to_string())?;
+    let rendered = schema::render_shared(&wanted.schema, dialect).map_err(|why| why.to_string())?;
     // Neither dialect wraps or widens; the text of a stream, which is on its way already, could not be changed back.
     if rendered.changes_answers() {
         return Err(format!("it would change answers in {}", dialect.name));

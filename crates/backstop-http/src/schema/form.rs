@@ -6,12 +6,12 @@ use backstop_core::OutputSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Dialect, Rendered, render};
+use super::{Dialect, Rendered, render_shared};
 
 /// A schema as it is sent and as the caller has it. It is serialised as it is sent.
 #[derive(Clone, Debug)]
 pub struct Form {
-    rendered: Rendered,
+    rendered: Arc<Rendered>,
     original: Arc<Value>,
 }
 
@@ -21,7 +21,7 @@ impl Form {
     /// # Errors
     /// Why the schema has no such form.
     pub fn render(wanted: &OutputSchema, dialect: &Dialect, streaming: bool) -> Result<Self, String> {
-        let rendered = render(&wanted.schema, dialect).map_err(|why| why.to_string())?;
+        let rendered = render_shared(&wanted.schema, dialect).map_err(|why| why.to_string())?;
         if streaming && rendered.changes_answers() {
             return Err("its answers would have to be changed, and a stream's cannot".to_owned());
         }
@@ -31,8 +31,8 @@ impl Form {
     /// The schema as it is, for the prompt.
     pub fn as_is(wanted: &OutputSchema) -> Self {
         let any_root = Dialect { object_root: false, ..Dialect::PROMPT };
-        let rendered = render(&wanted.schema, &any_root)
-            .unwrap_or_else(|_| Rendered::unchanged(Value::clone(&wanted.schema)));
+        let rendered = render_shared(&wanted.schema, &any_root)
+            .unwrap_or_else(|_| Arc::new(Rendered::unchanged(Value::clone(&wanted.schema))));
         Self { rendered, original: Arc::clone(&wanted.schema) }
     }
 

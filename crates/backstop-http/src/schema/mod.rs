@@ -39,6 +39,7 @@ mod flatten;
 mod form;
 mod keywords;
 mod limits;
+mod memo;
 mod object;
 mod path;
 mod refs;
@@ -56,6 +57,7 @@ use thiserror::Error;
 
 pub use dialect::{Additional, Dialect, Enums, Limits, Patterns, Recursion, Refs, Rules, Types};
 pub use form::Form;
+pub use memo::render_shared;
 pub use wire::Wire;
 
 /// The property under which a root that is not an object goes over the wire.

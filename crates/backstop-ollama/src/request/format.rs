@@ -17,7 +17,7 @@ pub(crate) enum Format {
     /// JSON mode, or only the prompt where it cannot be had.
     Json { mode: bool },
     /// A schema that the server enforces, and that the prompt repeats or not.
-    Schema { rendered: schema::Rendered, prompt: Option<Arc<Value>> },
+    Schema { rendered: Arc<schema::Rendered>, prompt: Option<Arc<Value>> },
     /// A schema in the prompt, with JSON mode or without.
     Prompt { mode: bool, schema: Arc<Value> },
 }
@@ -89,7 +89,7 @@ pub(super) fn choose(attempt: &Attempt<'_>, traits: &ModelTraits, notes: &mut Ve
 }
 
 fn by_schema(wanted: &OutputSchema, traits: &ModelTraits) -> Result<Format, String> {
-    let rendered = schema::render(&wanted.schema, &Dialect::GRAMMAR).map_err(|why| why.to_string())?;
+    let rendered = schema::render_shared(&wanted.schema, &Dialect::GRAMMAR).map_err(|why| why.to_string())?;
     // The dialect neither wraps nor widens; the text of a stream, which is on its way already, could not be changed
     // back.
     if rendered.changes_answers() {
