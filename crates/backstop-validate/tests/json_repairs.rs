@@ -292,3 +292,13 @@ fn a_fit_after_coercion_yields_to_an_exact_one() {
     let found = Extractor::new().extract_fitting("{\"n\": \"1\"} or {\"n\": 2}", &Wants).unwrap();
     assert_eq!(found.value, json!({"n": 2}));
 }
+
+#[test]
+fn valid_json_at_the_start_is_taken_as_it_is_whatever_follows() {
+    for (text, expected) in
+        [(r#"{"a": "x "} "} and so on"#, json!({"a": "x "})), (r#"{"a": "x "} "}"#, json!({"a": "x "}))]
+    {
+        let extracted = Extractor::new().extract(text).unwrap();
+        assert_eq!(extracted.value, expected, "{text}");
+    }
+}

@@ -33,7 +33,7 @@ pub(crate) struct Reader<'a> {
     limits: Limits,
     options: Options,
     /// Where strict parsing of the whole text started in vain.
-    not_strict: usize,
+    not_strict: Option<usize>,
     /// Bytes looked at.
     pub(crate) steps: u64,
     /// Steps that may still be lost on looking ahead and on reading again.
@@ -41,13 +41,13 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str, limits: Limits, options: Options, not_strict: usize) -> Self {
+    pub(crate) fn new(text: &'a str, limits: Limits, options: Options, not_strict: Option<usize>) -> Self {
         Self { text, limits, options, not_strict, steps: 0, allowance: 2 * text.len() + LEAST_ALLOWANCE }
     }
 
     /// Reads the value that opens at `start`. The error is where it is nested too deep.
     pub(crate) fn read(&mut self, start: usize) -> Result<Attempt, usize> {
-        if start != self.not_strict {
+        if Some(start) != self.not_strict {
             let mut log = RepairLog::new(self.limits.max_repairs);
             let mut cursor = Cursor::new(self.text, start);
             let parsed = strict::parse(&mut cursor, self.limits.depth(), &mut log);

@@ -36,12 +36,17 @@ pub(crate) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// A scan from where strict parsing of the whole text has failed.
-    pub(crate) fn new(cursor: Cursor<'a>, limits: Limits, options: Options) -> Self {
+    /// A scan of what is left of the text. `not_strict`: where no strict JSON starts, if that is known.
+    pub(crate) fn new(
+        cursor: Cursor<'a>,
+        limits: Limits,
+        options: Options,
+        not_strict: Option<usize>,
+    ) -> Self {
         Self {
             limits,
             guess: options.guess,
-            reader: Reader::new(cursor.text(), limits, options, cursor.pos),
+            reader: Reader::new(cursor.text(), limits, options, not_strict),
             cursor,
             fence: None,
             fences: 0,

@@ -188,9 +188,9 @@ impl Extractor {
         let outcome = match self.whole(&mut cursor, log.clone()) {
             Whole::Json(value, end, log) => self.whole_answer(value, start..end, log, accept),
             Whole::TooDeep(offset) => Err(self.too_deep(offset)),
-            Whole::No => {
+            Whole::No { starts_valid } => {
                 cursor.pos = start;
-                return self.search(cursor, log, accept);
+                return self.search(cursor, log, accept, starts_valid);
             }
         };
         (outcome, cursor.steps)
@@ -210,10 +210,10 @@ impl Extractor {
             Ok(value) => {
                 let end = cursor.pos;
                 cursor.skip_json_blanks();
-                if cursor.at_end() { Whole::Json(value, end, log) } else { Whole::No }
+                if cursor.at_end() { Whole::Json(value, end, log) } else { Whole::No { starts_valid: true } }
             }
             Err(Stop::TooDeep(offset)) => Whole::TooDeep(offset),
-            Err(Stop::Invalid(_)) => Whole::No,
+            Err(Stop::Invalid(_)) => Whole::No { starts_valid: false },
         }
     }
 
@@ -274,11 +274,13 @@ impl Extractor {
         cursor: Cursor<'_>,
         log: RepairLog,
         accept: Option<&dyn Accept>,
+        starts_valid: bool,
     ) -> (Result<Extracted, ExtractError>, u64) {
         let start = cursor.pos;
         let text = cursor.text();
         let options = self.options(accept.is_some());
-        let (mut found, mut steps) = Scan::new(cursor, self.limits, options).run();
+        let not_strict = (!starts_valid).then_some(start);
+        let (mut found, mut steps) = Scan::new(cursor, self.limits, options, not_strict).run();
         if let Some(offset) = found.too_deep {
             return (Err(self.too_deep(offset)), steps);
         }
@@ -370,5 +372,8 @@ fn call_argument(text: &str, start: usize, limits: Limits, found: &mut Found) {
 enum Whole {
     Json(Value, usize, RepairLog),
     TooDeep(usize),
-    No,
+    /// A valid value may stand at the start all the same, with other text behind it.
+    No {
+        starts_valid: bool,
+    },
 }
