@@ -23,7 +23,7 @@ pub(crate) struct Attempt {
     pub(crate) log: RepairLog,
     /// Whether this is JSON and not prose with a bracket in it.
     pub(crate) committed: bool,
-    /// The offset behind what was read.
+    /// The offset behind the value, if there is one.
     pub(crate) stop: usize,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         let end = parser.run();
         self.steps += parser.cursor.steps;
         if cut_short && parser.lookahead == 0 {
-            return Ok(Attempt { stop: parser.cursor.pos, ..self.given_up(start) });
+            return Ok(self.given_up(start));
         }
         let reading = match end {
             End::Value(value) => Reading::Value(value),
@@ -115,9 +115,12 @@ impl<'a> Reader<'a> {
         let mut log = RepairLog::new(self.limits.max_repairs);
         log.note(RepairKind::EscapedDocument, start, String::new);
         let Ok(attempt) = self.tolerant(Cursor::new(&plain, 0), log) else { return Some(Err(start)) };
-        let mut cursor = Cursor::new(self.text, start);
-        let stop = start + escaped::original_len(&mut cursor, start, attempt.stop);
-        self.steps += cursor.steps;
+        let mut stop = start;
+        if let Reading::Value(_) = attempt.reading {
+            let mut cursor = Cursor::new(self.text, start);
+            stop += escaped::original_len(&mut cursor, start, attempt.stop);
+            self.steps += cursor.steps;
+        }
         // Offsets in the unescaped text would mislead.
         let reading = match attempt.reading {
             Reading::NotAllowed(repair) => Reading::NotAllowed(Repair { offset: start, ..repair }),
