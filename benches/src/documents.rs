@@ -56,6 +56,9 @@ pub fn pathological(bytes: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// About what an order takes.
+const ORDER_BYTES: usize = 430;
+
 enum Style {
     Valid,
     Messy,
@@ -79,13 +82,13 @@ impl Numbers {
 fn orders(bytes: usize, style: &Style) -> String {
     let mut numbers = Numbers(bytes as u64);
     let mut text = String::from("{\n  \"orders\": [\n");
-    let mut count = 0;
-    while text.len() + 450 < bytes.max(900) {
-        if count > 0 {
+    // The same number in every style, so that all styles hold the same value.
+    let count = (bytes / ORDER_BYTES).max(2);
+    for id in 0..count {
+        if id > 0 {
             text.push_str(",\n");
         }
-        order(&mut text, &mut numbers, style, count);
-        count += 1;
+        order(&mut text, &mut numbers, style, id);
     }
     let last = if matches!(style, Style::Messy) { "," } else { "" };
     let _ = write!(text, "{last}\n  ],\n  \"count\": {count}{last}\n}}");
@@ -98,10 +101,11 @@ fn order(text: &mut String, numbers: &mut Numbers, style: &Style, id: usize) {
     let (paid, gift) = (numbers.below(2) == 0, numbers.below(3) == 0);
     let tags = [numbers.words(1), numbers.words(1), numbers.words(1)];
     let [first, second, third] = &tags;
+    let gift = if gift { None } else { Some(id.to_string()) };
     // Writing to a `String` cannot fail.
     let _ = match style {
         Style::Valid => {
-            let gift = if gift { "null".to_owned() } else { id.to_string() };
+            let gift = gift.as_deref().unwrap_or("null");
             write!(
                 text,
                 "    {{\n      \"id\": {id},\n      \"customer\": \"{customer}\",\n      \"mail\": \"user{id}@example.com\",\n      \
@@ -111,7 +115,7 @@ fn order(text: &mut String, numbers: &mut Numbers, style: &Style, id: usize) {
             )
         }
         Style::Messy => {
-            let (paid, gift) = (if paid { "True" } else { "false" }, if gift { "None" } else { "null" });
+            let (paid, gift) = (if paid { "True" } else { "false" }, gift.as_deref().unwrap_or("None"));
             write!(
                 text,
                 "    {{\n      id: {id}, // number {id}\n      'customer': '{customer}',\n      \"mail\": \"user{id}@example.com\",\n      \

@@ -72,18 +72,23 @@ fn print(title: &str, measured: &[Measured], bases: &[&str]) {
     let columns: String = bases.iter().map(|base| format!(" {base:>28}")).collect();
     println!("{:44} {:>8} {:>8} {:>8}{columns}", "CPU ns per call and thread", "min", "median", "p90");
     for case in measured {
-        let ratios: String =
-            bases.iter().map(|base| format!(" {:>27.2}x", ratio(case, base, measured))).collect();
+        let ratios: String = bases
+            .iter()
+            .map(|base| match ratio(case, base, measured) {
+                Some(ratio) => format!(" {ratio:>27.2}x"),
+                None => format!(" {:>28}", "-"),
+            })
+            .collect();
         let at = |share| quantile(&case.rounds, share);
         println!("{:44} {:>8.1} {:>8.1} {:>8.1}{ratios}", case.name, at(0.0), at(0.5), at(0.9));
     }
 }
 
-/// The median of the ratios within each round.
-fn ratio(case: &Measured, base: &str, measured: &[Measured]) -> f64 {
-    let base = measured.iter().find(|case| case.name == base).expect("the base is one of the cases");
+/// The median of the ratios within each round; none if the base was left out.
+fn ratio(case: &Measured, base: &str, measured: &[Measured]) -> Option<f64> {
+    let base = measured.iter().find(|case| case.name == base)?;
     let ratios: Vec<_> = case.rounds.iter().zip(&base.rounds).map(|(case, base)| case / base).collect();
-    quantile(&ratios, 0.5)
+    Some(quantile(&ratios, 0.5))
 }
 
 fn quantile(values: &[f64], share: f64) -> f64 {

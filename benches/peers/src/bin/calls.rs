@@ -62,7 +62,8 @@ fn clients(server: &server::Server, primary: &str) -> Vec<(&'static str, Arc<Cli
     ];
     // What the others are compared with is always there.
     let only = std::env::args().nth(2);
-    let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name || [FLOOR, CHECKED].contains(&name));
+    let wanted =
+        |name: &str| only.as_ref().is_none_or(|only| only == name || [FLOOR, CHECKED].contains(&name));
     all.into_iter().filter(|(name, _)| wanted(name)).collect()
 }
 

@@ -25,7 +25,11 @@ fn main() {
     for (size, bytes) in [("1 KB", 1_000), ("50 KB", 50_000), ("1 MB", 1_000_000)] {
         let valid = documents::valid(bytes);
         let truth: Value = serde_json::from_str(&valid).expect("valid");
-        let texts = [("valid", valid.clone()), ("fenced", documents::fenced(bytes)), ("messy", documents::messy(bytes))];
+        let texts = [
+            ("valid", valid.clone()),
+            ("fenced", documents::fenced(bytes)),
+            ("messy", documents::messy(bytes)),
+        ];
         for (kind, text) in texts {
             let mut cases = vec![case(SERDE, &valid, plain)];
             cases.extend(right(&text, &truth, &to_value(), |value| Some(value)));
@@ -53,7 +57,10 @@ fn right<T: 'static>(
     let (good, bad): (Vec<_>, Vec<_>) =
         readers.iter().copied().partition(|(_, read)| read(text).and_then(&value).as_ref() == Some(truth));
     if !bad.is_empty() {
-        println!("\nwithout a right result: {}", bad.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
+        println!(
+            "\nwithout a right result: {}",
+            bad.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        );
     }
     good.into_iter().map(|(name, read)| case(name, text, read)).collect()
 }
@@ -74,7 +81,9 @@ fn to_value() -> Vec<(&'static str, Reader<Value>)> {
         (OURS, ours),
         (UNCHECKED, |text| Extractor::new().checks(false).extract(text).ok().map(|found| found.value)),
         (RS, rs),
-        ("jsonrepair (Latias94)", |text| jsonrepair::repair_to_value(text, &jsonrepair::Options::default()).ok()),
+        ("jsonrepair (Latias94)", |text| {
+            jsonrepair::repair_to_value(text, &jsonrepair::Options::default()).ok()
+        }),
         ("llm_json", |text| llm_json::loads(text, &llm_json::RepairOptions::default()).ok()),
         ("llm-json-repair", |text| llm_json_repair::parse(text).ok()),
     ]
@@ -84,7 +93,9 @@ fn to_text() -> Vec<(&'static str, Reader<String>)> {
     vec![
         (OURS, |text| ours(text).map(|value| value.to_string())),
         (RS, |text| jsonrepair_rs::jsonrepair(text).ok()),
-        ("jsonrepair (Latias94)", |text| jsonrepair::repair_to_string(text, &jsonrepair::Options::default()).ok()),
+        ("jsonrepair (Latias94)", |text| {
+            jsonrepair::repair_to_string(text, &jsonrepair::Options::default()).ok()
+        }),
         ("llm_json", |text| llm_json::repair_json(text, &llm_json::RepairOptions::default()).ok()),
         ("llm-json-repair", |text| Some(llm_json_repair::repair(text))),
     ]

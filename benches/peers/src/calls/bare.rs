@@ -68,10 +68,12 @@ impl Bare {
         let message = |role, content| Message { role, content };
         let messages = [message("system", SYSTEM), message("user", TEXT)];
         let body = Body { model: "m", messages, response_format: &self.format };
-        let sent = self.http.post(url).bearer_auth("key").json(&body).send().await.map_err(|e| e.to_string())?;
+        let sent =
+            self.http.post(url).bearer_auth("key").json(&body).send().await.map_err(|e| e.to_string())?;
         let reply = sent.error_for_status().map_err(|e| e.to_string())?;
         let reply: Reply = reply.json().await.map_err(|e| e.to_string())?;
-        let text = reply.choices.into_iter().next().and_then(|choice| choice.message.content).ok_or("empty")?;
+        let text =
+            reply.choices.into_iter().next().and_then(|choice| choice.message.content).ok_or("empty")?;
         let Some(check) = &self.check else { return decode(&text) };
         let value: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
         if !check.is_valid(&value) {

@@ -26,7 +26,12 @@ pub fn async_openai(urls: [String; 2]) -> impl Fn() -> Answer {
     move || {
         let (clients, schema) = (Arc::clone(&clients), schema.clone());
         Box::pin(async move {
-            let format = ResponseFormatJsonSchema { name: "invoice".into(), description: None, schema, strict: Some(true) };
+            let format = ResponseFormatJsonSchema {
+                name: "invoice".into(),
+                description: None,
+                schema,
+                strict: Some(true),
+            };
             let request = CreateChatCompletionRequestArgs::default()
                 .model("m")
                 .messages([
@@ -39,7 +44,9 @@ pub fn async_openai(urls: [String; 2]) -> impl Fn() -> Answer {
             let mut last = Err("no client".to_owned());
             for client in clients.iter() {
                 last = match client.chat().create(request.clone()).await {
-                    Ok(reply) => decode(reply.choices.first().and_then(|c| c.message.content.as_deref()).unwrap_or_default()),
+                    Ok(reply) => decode(
+                        reply.choices.first().and_then(|c| c.message.content.as_deref()).unwrap_or_default(),
+                    ),
                     Err(error) => Err(text(error)),
                 };
                 if last.is_ok() {
@@ -98,8 +105,10 @@ pub fn llm(urls: [String; 2]) -> impl Fn() -> Answer {
     };
     let clients: Arc<[Box<dyn LLMProvider>; 2]> = Arc::new(urls.map(|url| {
         let schema = Some(schema());
-        let format = StructuredOutputFormat { name: "invoice".into(), description: None, schema, strict: Some(true) };
-        let builder = LLMBuilder::new().backend(LLMBackend::OpenAI).api_key("key").base_url(format!("{url}/v1/"));
+        let format =
+            StructuredOutputFormat { name: "invoice".into(), description: None, schema, strict: Some(true) };
+        let builder =
+            LLMBuilder::new().backend(LLMBackend::OpenAI).api_key("key").base_url(format!("{url}/v1/"));
         builder.model("m").system(SYSTEM).schema(format).build().expect("a client")
     }));
     move || {
@@ -147,7 +156,16 @@ pub fn rstructor(urls: [String; 2]) -> impl Fn() -> Answer {
         fn from(bill: Bill) -> Self {
             let Bill { number, vendor, date, currency, total, paid, items, notes } = bill;
             let item = |Line { sku, quantity, price }| super::document::Item { sku, quantity, price };
-            Self { number, vendor, date, currency, total, paid, items: items.into_iter().map(item).collect(), notes }
+            Self {
+                number,
+                vendor,
+                date,
+                currency,
+                total,
+                paid,
+                items: items.into_iter().map(item).collect(),
+                notes,
+            }
         }
     }
 

@@ -73,14 +73,21 @@ impl Replies {
             "usage": {"input_tokens": 90, "output_tokens": 110, "total_tokens": 200},
         });
         let dead = json!({"error": {"message": "unavailable", "type": "server_error", "code": null}});
-        Self { chat: http("200 OK", &chat), responses: http("200 OK", &responses), dead: http("503 Unavailable", &dead) }
+        Self {
+            chat: http("200 OK", &chat),
+            responses: http("200 OK", &responses),
+            dead: http("503 Unavailable", &dead),
+        }
     }
 }
 
 fn http(status: &str, body: &serde_json::Value) -> Vec<u8> {
     let body = body.to_string();
-    format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
-        .into_bytes()
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 fn serve(mut stream: TcpStream, seen: &Seen, replies: &Replies) {
