@@ -37,7 +37,7 @@ impl Changes {
     }
 }
 
-/// Reads JSON out of text that comes in pieces; see the [module](self).
+/// Reads JSON out of text that comes in pieces; see the [module](crate::partial).
 #[derive(Debug, Default)]
 pub struct PartialParser {
     text: String,
