@@ -148,6 +148,26 @@ async fn a_probe_may_pause_for_as_long_as_its_target_may() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_long_probe_that_is_held_back_keeps_its_lease_too() {
+    let registry = registry();
+    let cut = chain(&registry, Step::stream(["begun".into(), Piece::cut()]));
+    for _ in 0..2 {
+        read(cut.stream("hi").head(0, secs(0)).await.unwrap()).await;
+    }
+    advance(secs(60)).await;
+    let pieces = (0..6).flat_map(|_| ["more ".into(), Piece::wait(secs(25))]).chain([Piece::end()]);
+    let target = MockProvider::new("a", [Step::stream(pieces)]).model("m").retries(0);
+    let long = Chain::builder().target(target).deadline(secs(300)).breakers(&registry).build().unwrap();
+    let call = long.stream("hi").hold(true);
+    let probe = tokio::spawn(async { read(call.await.unwrap()).await });
+    sleep(secs(110)).await;
+    let error = long.stream("hi").await.unwrap_err();
+    assert!(matches!(error.report().skips[0].reason, Skip::BreakerOpen { .. }), "one probe at a time");
+    assert!(probe.await.unwrap().finished.is_some());
+    assert_eq!(state(&registry), State::Closed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_dropped_probe_frees_its_place() {
     let registry = registry();
     let cut = chain(&registry, Step::stream(["begun".into(), Piece::cut()]));

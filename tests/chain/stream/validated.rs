@@ -97,6 +97,16 @@ async fn an_answer_that_is_held_back_has_time_between_contents_and_the_deadline_
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_is_held_back_for_too_long_leaves_time_for_the_next_target() {
+    let endless = Step::stream((0..90).flat_map(|_| ["word ".into(), Piece::wait(secs(1))]));
+    let call = chain([endless, says("a good answer")]).stream("hi").hold(true).deadline(secs(40));
+    let got = read(call.await.unwrap()).await;
+    assert_eq!((got.names(), got.text.as_str()), (vec!["b/m"], "a good answer"));
+    let error = got.report().attempts[0].to_owned();
+    assert_eq!((error.failure(), error.stage), (Some(FailureKind::Timeout), Some(Stage::Total)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_empty_answer_has_a_beginning_and_an_end_where_it_is_allowed() {
     let empty = || chain([Step::stream([Piece::meta("m", "r"), Piece::end()])]);
     for hold in [false, true] {

@@ -29,6 +29,13 @@ pub(crate) enum Ask<'a> {
     Stream(&'a Side),
 }
 
+impl Ask<'_> {
+    /// Whether an attempt may take longer than its target's timeout: until the whole of a stream has come.
+    pub(crate) fn holds(self) -> bool {
+        matches!(self, Self::Stream(side) if side.settings.hold)
+    }
+}
+
 /// What all attempts of one call share.
 #[derive(Clone)]
 pub(crate) struct Cx<'a> {

@@ -129,7 +129,7 @@ impl<'a> Visit<'a> {
             }
             Ask::Stream(side) => {
                 // On the heap: calls for a whole answer need not carry it.
-                let opened = Box::pin(open(cx, side, slot, admitted.member, asks, &allowance, progress));
+                let opened = Box::pin(open(cx, side, slot, &admitted, asks, &allowance, progress));
                 match opened.instrument(span).await {
                     Ok(reading) => {
                         self.learn();

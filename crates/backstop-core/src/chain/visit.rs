@@ -127,7 +127,8 @@ impl<'a> Visit<'a> {
         let from = Instant::now();
         self.began.get_or_insert(from);
         let (timeout, by) = self.slot.timeout(self.cx.task());
-        let latest = if self.tries.number == 0 && self.has_plenty(timeout, from) {
+        let fits = self.tries.number == 0 && !self.cx.ask.holds() && self.has_plenty(timeout, from);
+        let latest = if fits {
             self.cx.deadline
         } else {
             let kept = self.kept(walk);

@@ -141,7 +141,8 @@ impl StreamCall {
     }
 
     /// Holds the whole answer back until it has ended and was accepted. Everything that is wrong with it then leads where
-    /// the policy says, unseen: another attempt, feedback to the model, the next target. The deadline holds until then.
+    /// the policy says, unseen: another attempt, feedback to the model, the next target. The deadline holds until
+    /// then, less what is kept for the targets to come.
     pub fn hold(mut self, hold: bool) -> Self {
         self.settings.hold = hold;
         self

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     attempt::{Attempt, Overlay, Progress},
     chain::{
+        admit::Admitted,
         context::Cx,
-        member::Member,
         send::{Failed, judge, lowered},
         slot::Slot,
         visit::Allowance,
@@ -31,7 +31,7 @@ pub(crate) async fn open(
     cx: &Cx<'_>,
     side: &Side,
     slot: &Slot,
-    member: &Member,
+    admitted: &Admitted<'_>,
     (request, number, overlay): (&Request, u32, &Overlay),
     allowance: &Allowance,
     progress: Progress,
@@ -47,7 +47,7 @@ pub(crate) async fn open(
         deadline: Some(until),
         progress,
     };
-    let chunks = match timeout_at(until, member.provider.stream(&attempt)).await {
+    let chunks = match timeout_at(until, admitted.member.provider.stream(&attempt)).await {
         Ok(Ok(chunks)) => chunks,
         Ok(Err(error)) => return Err(wait.failed(error.into())),
         Err(_) => return Err(wait.ended(attempt.progress.stage(), allowance)),
@@ -56,7 +56,7 @@ pub(crate) async fn open(
     let meter = Meter::new(&attempt, allowance.from);
     let mut reading = Box::new(Reading::new(chunks, meter, slot.id.clone(), cx.beginning));
     reading.response.notes.extend(lowered(&attempt));
-    match head(&mut reading, cx, side, slot, until).await {
+    match head(&mut reading, cx, side, slot, (admitted, allowance, until)).await {
         Ok(()) => Ok(reading),
         Err(failure) => {
             reading.response.usage = reading.meter.usage();
@@ -113,14 +113,14 @@ async fn head(
     cx: &Cx<'_>,
     side: &Side,
     slot: &Slot,
-    mut until: Instant,
+    (admitted, allowance, mut until): (&Admitted<'_>, &Allowance, Instant),
 ) -> Result<(), Option<Failure>> {
     let mut has_content = false;
     loop {
         let read = match timeout_at(until, reading.next()).await {
             Ok(read) => read.map_err(|error| Some(error.into()))?,
             Err(_) if has_content && side.settings.hold => {
-                return Err(Some(held_too_long(cx, side.settings.idle(&slot.target)).into()));
+                return Err(Some(held_too_long(cx, allowance, side.settings.idle(&slot.target)).into()));
             }
             Err(_) if has_content => break,
             Err(_) => return Err(None),
@@ -141,11 +141,12 @@ async fn head(
             Read::Blanks(event) => reading.held.push_back(event),
             Read::Content(event) => {
                 let now = Instant::now();
+                admitted.permit.renew();
                 reading.meter.content(now, side.busy());
                 reading.held.push_back(event);
                 let first = !std::mem::replace(&mut has_content, true);
                 if side.settings.hold {
-                    until = (now + side.settings.idle(&slot.target)).min(cx.deadline);
+                    until = (now + side.settings.idle(&slot.target)).min(allowance.latest);
                     continue;
                 }
                 if first {
@@ -174,11 +175,15 @@ async fn head(
     Ok(())
 }
 
-/// An answer that is held back came to a halt, or was not complete when the search for one was over.
-fn held_too_long(cx: &Cx<'_>, idle: Duration) -> ProviderError {
-    if Instant::now() < cx.deadline {
+/// An answer that is held back came to a halt, or was not complete when its time was over.
+fn held_too_long(cx: &Cx<'_>, allowance: &Allowance, idle: Duration) -> ProviderError {
+    if Instant::now() < allowance.latest {
         return stalled(idle);
     }
-    let message = "the answer was held back and not complete at the deadline";
+    let message = if allowance.latest < cx.deadline {
+        "the answer was held back and not complete in its time; the rest is for the next targets"
+    } else {
+        "the answer was held back and not complete at the deadline"
+    };
     ProviderError::new(FailureKind::Timeout, message).with_stage(Stage::Total)
 }
