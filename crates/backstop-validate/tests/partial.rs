@@ -287,6 +287,26 @@ fn work_is_linear_on_hostile_texts_in_small_pieces() {
 }
 
 #[test]
+fn pointers_take_no_more_than_a_multiple_of_the_text() {
+    let key = "key ".repeat(5_000);
+    for (name, head, unit) in [
+        ("items", format!("{{\"{key}\": ["), "1,"),
+        ("strings", format!("{{\"{key}\": ["), "\"x x\", "),
+        ("containers", format!("{{\"{key}\": ["), "[],"),
+        ("a string that grows", format!("{{\"{key}\": \""), "x"),
+    ] {
+        let text = format!("{head}{}", unit.repeat(30_000 / unit.len()));
+        for size in [1, 100, text.len()] {
+            let mut parser = PartialParser::new();
+            let pieces = text.as_bytes().chunks(size).map(|piece| std::str::from_utf8(piece).unwrap());
+            let named = pieces.flat_map(|piece| parser.push(piece).pointers).map(|pointer| pointer.len());
+            let (named, allowed) = (named.sum::<usize>(), 64 * text.len() + 256 * text.len().div_ceil(size));
+            assert!(named <= allowed + 2 * key.len(), "{name} by {size}: {named} for {}", text.len());
+        }
+    }
+}
+
+#[test]
 fn tokens_may_be_cut_anywhere() {
     let text = "{\"a\": \"x\\ud83d\\ude00\\n\\u00e9\", 'b': -1.5e+3, c: True, /* d */ \"e\": [null, \"\",],}";
     let whole = json!({"a": "x😀\né", "b": -1500.0, "c": true, "e": [null, ""]});

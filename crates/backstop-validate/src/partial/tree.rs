@@ -23,6 +23,8 @@ pub(crate) struct Tree {
     changed: Vec<String>,
     /// Whether something that was shown has been replaced.
     replaced: bool,
+    /// How many bytes of pointers were written.
+    written: usize,
 }
 
 #[derive(Debug)]
@@ -44,6 +46,11 @@ impl Tree {
         self.root
     }
 
+    /// How many bytes of pointers were written. The way to what has changed costs as much.
+    pub(crate) fn written(&self) -> usize {
+        self.written
+    }
+
     /// The pointers of what has changed since the last time, and whether something that was shown has been replaced.
     pub(super) fn take_changes(&mut self) -> (Vec<String>, bool) {
         self.open.iter_mut().for_each(|open| open.told = true);
@@ -60,7 +67,7 @@ impl Tree {
             self.pointer = self.next_pointer(key);
             self.place(key, PartialValue::growing(node));
         }
-        self.changed.push(self.pointer.clone());
+        self.change_container();
         self.open.push(Open { key: key.map(str::to_owned), outer, told: false });
     }
 
@@ -72,7 +79,7 @@ impl Tree {
         }
         let Some(open) = self.open.pop() else { return };
         if open.told {
-            self.changed.push(self.pointer.clone());
+            self.change_container();
         }
         self.pointer.truncate(open.outer);
     }
@@ -118,6 +125,11 @@ impl Tree {
             self.changed.push(pointer);
             self.place(key, PartialValue::leaf(leaf));
         }
+    }
+
+    fn change_container(&mut self) {
+        self.written += self.pointer.len();
+        self.changed.push(self.pointer.clone());
     }
 
     /// Adds a value to the innermost container.
@@ -180,9 +192,10 @@ impl Tree {
         self.pointer_to(key, index)
     }
 
-    fn pointer_to(&self, key: Option<&str>, index: usize) -> String {
+    fn pointer_to(&mut self, key: Option<&str>, index: usize) -> String {
         let mut pointer = self.pointer.clone();
         push(&mut pointer, key.map_or(Segment::Index(index), Segment::Key));
+        self.written += pointer.len();
         pointer
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Growing {
     undo: Undo,
     /// Nothing more will come.
     ended: bool,
+    /// How often the text has grown.
+    rounds: usize,
     /// Nothing was repaired so far.
     strict: bool,
     tree: Tree,
@@ -46,7 +48,7 @@ impl<'a> Tolerant<'a> {
         parser.lookahead = LOOKAHEAD;
         let undo = parser.undo(true);
         let (state, tree) = (State::Value, Tree::default());
-        parser.growing = Some(Box::new(Growing { state, undo, ended: false, strict: true, tree }));
+        parser.growing = Some(Box::new(Growing { state, undo, ended: false, rounds: 0, strict: true, tree }));
         parser
     }
 
@@ -72,8 +74,12 @@ impl<'a> Tolerant<'a> {
 
     /// Reads on as far as the text allows. `None` if more of it has to come first.
     pub(crate) fn advance(&mut self, start: usize, ended: bool) -> Option<End> {
-        self.growing.as_mut()?.ended = ended;
+        let growing = self.growing.as_mut()?;
+        (growing.ended, growing.rounds) = (ended, growing.rounds + 1);
         loop {
+            if self.names_too_much(start) {
+                return Some(self.halt(Halt::Damaged(self.cursor.pos, "shorter keys")));
+            }
             let state = self.growing.as_ref()?.state.clone();
             let settles = matches!(state, State::After);
             self.cursor.forget_end();
@@ -106,6 +112,13 @@ impl<'a> Tolerant<'a> {
                 return Some(self.halt(Halt::Damaged(self.cursor.pos, "a shorter look ahead")));
             }
         }
+    }
+
+    /// Whether the pointers to what has come take more than a multiple of the text, which no text needs but one made for
+    /// it: many values below a very long key.
+    fn names_too_much(&self, start: usize) -> bool {
+        let Some(growing) = &self.growing else { return false };
+        growing.tree.written() > 64 * self.cursor.pos.saturating_sub(start) + 256 * growing.rounds
     }
 
     /// What was read so far.
