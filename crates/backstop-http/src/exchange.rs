@@ -5,6 +5,7 @@
 
 use std::{
     error::Error,
+    fmt,
     future::{Future, poll_fn},
     pin::{Pin, pin},
     task::{Context, Poll, ready},
@@ -25,8 +26,7 @@ use crate::{client::HttpClient, lines::StreamLimits, media_type};
 /// An error body is read up to here; what it has to say stands at its beginning.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 
-/// One JSON request.
-#[derive(Debug)]
+/// One JSON request. `Debug` shows the size of its body only.
 #[non_exhaustive]
 pub struct Post {
     /// Where it goes.
@@ -78,8 +78,8 @@ impl Post {
     }
 }
 
-/// A response whose body has been read.
-#[derive(Clone, Debug)]
+/// A response whose body has been read. `Debug` shows the size of its body only.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Reply {
     /// The HTTP status.
@@ -90,6 +90,27 @@ pub struct Reply {
     pub body: Bytes,
     /// The vendor's request id.
     pub request_id: Option<String>,
+}
+
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Queries may hold keys.
+        f.debug_struct("Post")
+            .field("host", &self.url.host_str())
+            .field("path", &self.url.path())
+            .field("body_bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("status", &self.status)
+            .field("request_id", &self.request_id)
+            .field("body_bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Reply {

@@ -1,5 +1,7 @@
 //! Lines out of a byte stream that arrives in arbitrary pieces, with bounded memory.
 
+use std::fmt;
+
 use memchr::{memchr, memchr2};
 use thiserror::Error;
 
@@ -67,7 +69,6 @@ pub(crate) enum LineEnd {
 /// The bytes that have arrived and are not yet a line.
 ///
 /// Pull-based: what one piece holds is decoded only as it is asked for, so nothing is stored twice.
-#[derive(Debug)]
 pub(crate) struct Lines {
     end: LineEnd,
     limits: StreamLimits,
@@ -89,6 +90,13 @@ pub(crate) enum Step<'b> {
     Line(&'b [u8]),
     /// The line that has begun has this many bytes so far; its end has not arrived.
     Partial(usize),
+}
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What it holds is an answer's.
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
 }
 
 impl Lines {

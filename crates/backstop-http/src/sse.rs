@@ -21,12 +21,14 @@
 //! assert_eq!(decoder.next_item(), None);
 //! ```
 
+use std::fmt;
+
 use crate::lines::{DecodeError, LineEnd, Lines, Step, StreamLimits};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// One event, as its decoder holds it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// One event, as its decoder holds it. `Debug` shows the size of its data only.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent<'a> {
     /// The `event` field; `None` if there was none.
@@ -35,8 +37,8 @@ pub struct SseEvent<'a> {
     pub data: &'a str,
 }
 
-/// What a stream of server-sent events holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a stream of server-sent events holds. `Debug` shows no text of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem<'a> {
     /// An event with data.
@@ -45,6 +47,22 @@ pub enum SseItem<'a> {
     Comment,
     /// JSON that stands in the body outside any event.
     Stray(&'a str),
+}
+
+impl fmt::Debug for SseEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SseEvent").field("name", &self.name).field("data_bytes", &self.data.len()).finish()
+    }
+}
+
+impl fmt::Debug for SseItem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(event) => event.fmt(f),
+            Self::Comment => f.write_str("Comment"),
+            Self::Stray(text) => write!(f, "Stray({} bytes)", text.len()),
+        }
+    }
 }
 
 /// Turns pieces of a body into [`SseItem`]s; how the body is cut into pieces makes no difference.
@@ -64,7 +82,7 @@ pub struct SseDecoder {
 
 /// The event whose blank line has not come yet, or the item that was given out last. The memory of its texts is used
 /// again for the next one.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Pending {
     /// Empty if there is none, which is the same to the standard.
     name: String,
@@ -75,6 +93,12 @@ struct Pending {
     bytes: usize,
     /// Given out: the next line begins afresh.
     done: bool,
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
 }
 
 /// Which item the pending event has become.

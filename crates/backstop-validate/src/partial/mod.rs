@@ -13,7 +13,8 @@
 //! assert!(parser.value().pointer("/born").is_none(), "18 may become 1815");
 //! ```
 //!
-//! - A leaf that is finished never changes. A string that is growing is shown as far as it has come; numbers, literals,
+//! - A leaf that is finished never changes. A string that is growing is shown as far as it has come, and where the model
+//!   forgot its closing quote the end of it may turn out to be none of it; numbers, literals,
 //!   keys and keys without value are shown once they are complete. Nothing is filled in.
 //! - What it reads is what the [extraction](crate::json::Extractor) reads from the whole text, because it is the same
 //!   parser: fences, prose and reasoning around the value, comments, trailing commas and other quotes are no obstacle.

@@ -1,6 +1,6 @@
 //! Text in pieces to a value that grows.
 
-use std::mem;
+use std::{fmt, mem};
 
 use super::{
     Tree,
@@ -37,8 +37,8 @@ impl Changes {
     }
 }
 
-/// Reads JSON out of text that comes in pieces; see the [module](crate::partial).
-#[derive(Debug, Default)]
+/// Reads JSON out of text that comes in pieces; see the [module](crate::partial). `Debug` shows sizes, never the text.
+#[derive(Default)]
 pub struct PartialParser {
     text: String,
     /// How many pieces it came in.
@@ -56,7 +56,7 @@ pub struct PartialParser {
     retry_at: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 enum Mode {
     /// Between documents.
     #[default]
@@ -278,11 +278,26 @@ fn may_be_prose(value: &PartialValue) -> bool {
     }
 }
 
-impl std::fmt::Debug for Document {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Document")
-            .field("start", &self.start)
-            .field("shown", &self.shown)
+impl fmt::Debug for PartialParser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PartialParser")
+            .field("bytes", &self.text.len())
+            .field("pieces", &self.pieces)
+            .field("value", self.value())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_neither_text_nor_keys_nor_values() {
+        let mut parser = PartialParser::new();
+        parser.push("{\"secret\": [\"secret\", 4711], \"more\": \"sec");
+        let shown = format!("{parser:?}");
+        assert!(!shown.contains("sec") && !shown.contains("4711"), "{shown}");
+        assert!(shown.contains("an object of 2"), "{shown}");
     }
 }

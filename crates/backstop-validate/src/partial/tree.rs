@@ -8,7 +8,7 @@ use super::value::{Node, PartialValue};
 use crate::json::pointer::{Segment, push};
 
 /// A document under construction.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Tree {
     root: PartialValue,
     /// The containers that are open, from the outside in.
@@ -27,7 +27,6 @@ pub(crate) struct Tree {
     written: usize,
 }
 
-#[derive(Debug)]
 struct Open {
     /// Its key in the container around it, if that is an object.
     key: Option<String>,

@@ -1,17 +1,17 @@
 //! A JSON value that may still grow.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde_json::{Map, Number, Value};
 
-/// A JSON value that is still being written, or a part of one.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A JSON value that is still being written, or a part of one. `Debug` shows its shape, never what it holds.
+#[derive(Clone, Default, PartialEq)]
 pub struct PartialValue {
     node: Node,
     finished: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) enum Node {
     #[default]
     Nothing,
@@ -133,6 +133,19 @@ impl PartialValue {
                 Value::Object(members.collect::<Map<_, _>>())
             }
         })
+    }
+}
+
+impl fmt::Debug for PartialValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.node {
+            Node::Nothing => f.write_str("nothing")?,
+            Node::Scalar(_) => f.write_str("a scalar")?,
+            Node::Text(text) => write!(f, "a string of {} bytes", text.len())?,
+            Node::Array(items) => write!(f, "an array of {}", items.len())?,
+            Node::Object(members) => write!(f, "an object of {}", members.len())?,
+        }
+        f.write_str(if self.finished { ", finished" } else { ", growing" })
     }
 }
 
