@@ -7,7 +7,6 @@ use backstop_http::{
     Reply,
     testing::{self, Decoders, KEY},
 };
-use serde_json::json;
 
 use crate::{
     Anthropic, ModelTraits,
@@ -35,9 +34,7 @@ struct Form {
 #[allow(clippy::expect_used)]
 fn forms() -> Vec<Form> {
     let anthropic = Anthropic::new(KEY).expect("the settings work");
-    let text = Request::new("x");
-    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
-    let object = text.clone().json_schema("answer", schema);
+    let [text, object] = testing::questions();
     let form = |(request, traits): (Request, ModelTraits)| {
         let attempt = Attempt::new("m", &request);
         let format = request::render(&attempt, &traits, false).expect("it can be asked").format;

@@ -7,7 +7,6 @@ use backstop_http::{
     Reply,
     testing::{self, Decoders, KEY},
 };
-use serde_json::json;
 
 use crate::{Gemini, request::Format, stream::Reader};
 
@@ -31,14 +30,11 @@ struct Form {
 #[allow(clippy::expect_used)]
 fn forms() -> Vec<Form> {
     let gemini = Gemini::new(KEY).expect("the settings work");
-    let text = Request::new("x");
-    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
-    let object = text.clone().json_schema("answer", schema);
     let form = |request: Request| {
         let format = gemini.render(&Attempt::new("m", &request)).expect("it can be asked").format;
         Form { gemini: gemini.clone(), request, format }
     };
-    [text, object].map(form).into()
+    testing::questions().map(form).into()
 }
 
 impl Decoders for Form {

@@ -12,7 +12,8 @@
 
 use std::error::Error;
 
-use backstop_core::{Chunk, ProviderError, Response};
+use backstop_core::{Chunk, ProviderError, Request, Response};
+use serde_json::json;
 
 use crate::{
     exchange::Reply,
@@ -29,6 +30,12 @@ pub const LIMITS: StreamLimits = StreamLimits { event: 2 << 10, total: 16 << 10 
 
 /// Statuses of error bodies.
 const STATUSES: &[u16] = &[302, 400, 401, 402, 403, 404, 408, 413, 422, 429, 498, 500, 503, 529];
+
+/// The requests whose answers are read: for a text, and for an object by a schema.
+pub fn questions() -> [Request; 2] {
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    [Request::new("x"), Request::new("x").json_schema("answer", schema)]
+}
 
 /// How an adapter reads the answer to one request.
 pub trait Decoders {

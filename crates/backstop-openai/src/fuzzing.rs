@@ -7,7 +7,6 @@ use backstop_http::{
     Reply,
     testing::{self, Decoders, KEY},
 };
-use serde_json::json;
 
 use crate::{ModelTraits, OpenAi, TokenLimit, api::Api, format::Format, stream::Reader};
 
@@ -43,9 +42,7 @@ fn forms(api: Api) -> Vec<Form> {
     let traits = ModelTraits::new(TokenLimit::MaxTokens).capabilities(tool);
     let builder = OpenAi::builder().api_key(KEY).api(api).model_traits("tool", traits);
     let openai = builder.build().expect("the settings work");
-    let text = Request::new("x");
-    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
-    let object = text.clone().json_schema("answer", schema);
+    let [text, object] = testing::questions();
     let form = |(request, model): (Request, &str)| {
         let format = openai.render(&Attempt::new(model, &request), false).expect("it can be asked").format;
         Form { openai: openai.clone(), request, format }

@@ -1,6 +1,8 @@
 //! JSON that is still being written: whatever the pieces, what is finished stays, and is what the extraction reads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod support;
+
 use std::collections::BTreeMap;
 
 use backstop_validate::{
@@ -8,7 +10,8 @@ use backstop_validate::{
     partial::{PartialParser, PartialValue},
 };
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use support::any_value;
 
 /// Adds the finished leaves of a value with their pointers.
 fn finished(value: &PartialValue, at: &str, out: &mut BTreeMap<String, Value>) {
@@ -73,33 +76,6 @@ fn read(pieces: &[String]) -> PartialParser {
 
 fn shown(parser: &PartialParser) -> Option<Value> {
     parser.value().to_value()
-}
-
-/// Any JSON value; strings hold what trips up extractors.
-fn any_value() -> impl Strategy<Value = Value> {
-    let text = prop_oneof![
-        "[a-z ]{0,12}",
-        "\\PC{0,12}",
-        Just("```json\n{\"a\": 1}\n```".to_owned()),
-        Just("<think>{</think>".to_owned()),
-        Just("a // b /* c */ # d, \"e\": [1,]".to_owned()),
-        Just("\u{0}\u{1f}\t\r\n\\\"'“”\u{feff}\u{2028}😀".to_owned()),
-    ];
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_filter("JSON has no others", |f| f.is_finite()).prop_map(Value::from),
-        text.clone().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 32, 5, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((text.clone(), inner), 0..5)
-                .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
-        ]
-    })
 }
 
 fn any_document() -> impl Strategy<Value = Value> {

@@ -93,8 +93,8 @@ async fn call_many(client: &Client, calls: u64, in_flight: usize) {
 fn requests_to_a_dead_primary(server: &server::Server) {
     println!("\nrequests to a dead primary in {DEAD} calls");
     for (name, client) in clients(server, "dead") {
-        let before = server.seen("dead");
+        let before = server.dead();
         client::runtime().block_on(call_many(&*client, DEAD, 1));
-        println!("{name:44} {:>8}", server.seen("dead") - before);
+        println!("{name:44} {:>8}", server.dead() - before);
     }
 }
