@@ -42,9 +42,10 @@ impl Reading {
         schema: &Schema,
         extracted: Extracted,
     ) -> Result<Value, Rejection> {
+        let exact = extracted.is_exact();
         let mut value = schema.unwrap(extracted.value);
         let mut coercions = Vec::new();
-        let valid = schema.is_valid(&value);
+        let valid = exact || schema.is_valid(&value);
         // `3.0` is an integer to JSON Schema, and none to a Rust type.
         if !valid || coerce::writes_integer_as_float(schema.original(), &value) {
             let as_it_is = valid.then(|| value.clone());

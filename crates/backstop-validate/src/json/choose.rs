@@ -140,7 +140,7 @@ impl Choice<'_> {
 impl Usable {
     fn extracted(self, different: usize) -> Extracted {
         let Candidate { span, source, log, .. } = self.candidate;
-        Extracted::new(self.value, source, span, log, self.cut, different)
+        Extracted::new(self.value, source, span, log, self.cut, different).with_fit(self.fit)
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Extracted {
     /// How many different values would have done. More than 1 only with [`Candidates::First`] or [`Candidates::Last`].
     pub different: usize,
     risk: Option<Risk>,
+    /// It was found to fit as it is.
+    exact: bool,
 }
 
 impl Extracted {
@@ -81,7 +83,27 @@ impl Extracted {
     ) -> Self {
         let risk = log.risk();
         let RepairLog { list, unlisted, .. } = log;
-        Self { value, repairs: list, unlisted_repairs: unlisted, source, span, truncated, different, risk }
+        let unlisted_repairs = unlisted;
+        Self {
+            value,
+            repairs: list,
+            unlisted_repairs,
+            source,
+            span,
+            truncated,
+            different,
+            risk,
+            exact: false,
+        }
+    }
+
+    pub(crate) fn with_fit(self, fit: Fit) -> Self {
+        Self { exact: fit == Fit::Exact, ..self }
+    }
+
+    /// Whether [`Accept`] found that it fits as it is, so that it need not be asked again.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// The risk of the least sure repair, listed or not; `None` if nothing was changed.
@@ -231,7 +253,7 @@ impl Extractor {
         let extracted = |value, log| Extracted::new(value, Source::Whole, span.clone(), log, None, 1);
         let Some(accept) = accept else { return Ok(extracted(value, log)) };
         if accept.fit(&value) == Fit::Exact {
-            return Ok(extracted(value, log));
+            return Ok(extracted(value, log).with_fit(Fit::Exact));
         }
         if let (Value::String(text), false) = (&value, self.policy == Policy::Strict) {
             if let Some(inner) = self.encoded(text, &mut log) {
