@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use super::fuel::{Fuel, MAX_DEPTH};
 use super::schema::{is_closed, item_schema, listed, property_schema, requires, resolve, types, variants};
-use super::walk::{Fuel, MAX_DEPTH};
 
 /// Tells whether the value has the shape. Out of fuel, nothing has.
 pub(super) fn conforms(root: &Value, value: &Value, schema: &Value, fuel: &mut Fuel, depth: usize) -> bool {

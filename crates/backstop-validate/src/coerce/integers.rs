@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{
+    fuel::MAX_DEPTH,
     schema::{Type, item_schema, listed, property_schema, resolve, types, variants},
-    walk::MAX_DEPTH,
 };
 
 /// Whether a walk over a value that follows the schema could turn such a float into the integer that is wanted. Answers

@@ -19,6 +19,7 @@
 //! ```
 
 mod conforms;
+mod fuel;
 mod integers;
 mod names;
 mod objects;

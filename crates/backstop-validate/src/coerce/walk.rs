@@ -3,26 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::conforms::conforms;
+use super::fuel::{Fuel, MAX_DEPTH};
 use super::names::{named_in, same_name};
 use super::scalars::convert;
 use super::schema::{Type, item_schema, listed, resolve, types, variants};
 use super::{Coercion, CoercionKind, Mode};
 use crate::json::pointer::{Segment, push};
 use crate::json::{self, Policy};
-
-/// Deepest nesting that is looked at; what lies deeper stays as it is.
-pub(super) const MAX_DEPTH: usize = 48;
-
-/// Bounds the work on nested unions, which would otherwise grow with the power of their depth.
-pub(super) struct Fuel(u32);
-
-impl Fuel {
-    /// Uses one unit; false if there is none left.
-    pub(super) fn burn(&mut self) -> bool {
-        self.0 = self.0.saturating_sub(1);
-        self.0 > 0
-    }
-}
 
 pub(super) struct Walk<'s> {
     root: &'s Value,
@@ -34,7 +21,7 @@ pub(super) struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     pub(super) fn new(root: &'s Value, mode: Mode) -> Self {
-        Self { root, mode, path: String::new(), log: Vec::new(), fuel: Fuel(1_000_000) }
+        Self { root, mode, path: String::new(), log: Vec::new(), fuel: Fuel::full() }
     }
 
     pub(super) fn into_log(self) -> Vec<Coercion> {
