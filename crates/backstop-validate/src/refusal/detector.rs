@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::head::{Head, answer_start, fold_phrase};
-use super::score::{Score, score};
+use super::score::Score;
+use super::weigh::weigh;
 use super::wrapped::{Document, Leaf};
 use super::{Evidence, Kind, Language, RefusalClassifier, Signals, Verdict};
 
@@ -148,7 +149,7 @@ impl Detector {
     #[must_use]
     pub fn prepared(self) -> Self {
         // A pattern that does not compile is a rule that never fires; a test sees to it that there is none.
-        let _broken = super::score::prepare(self.languages.as_deref());
+        let _broken = super::weigh::prepare(self.languages.as_deref());
         self
     }
 
@@ -189,7 +190,7 @@ impl Detector {
         let spans: Vec<_> = allowed.iter().map(|part| head.origin(part)).collect();
         head.blank(&allowed);
         let denied: Vec<_> = occurrences(&head, &self.denied).iter().map(|part| head.origin(part)).collect();
-        let mut found = score(text, head, self.languages.as_deref(), cut_off);
+        let mut found = weigh(text, head, self.languages.as_deref(), cut_off);
         if let Some(span) = denied.into_iter().next() {
             // A caller's phrase decides; what the form of the answer took away does not count.
             let lost = found.points().min(0);

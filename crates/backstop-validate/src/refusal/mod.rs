@@ -43,6 +43,7 @@ mod score;
 mod shape;
 mod signals;
 mod verdict;
+mod weigh;
 mod wrapped;
 
 pub use self::classifier::RefusalClassifier;

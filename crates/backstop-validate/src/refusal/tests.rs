@@ -132,7 +132,7 @@ fn the_cheap_way_out_misses_nothing_in_the_fixtures() {
 #[test]
 fn a_prepared_detector_has_nothing_left_to_compile() {
     let detector = super::Detector::balanced().prepared();
-    assert_eq!(super::score::prepare(None), 0);
+    assert_eq!(super::weigh::prepare(None), 0);
     for (name, pattern) in every_pattern() {
         assert!(pattern.is_prepared(), "{name}");
     }
