@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     Violation, found,
-    words::{alternatives, expected, found_at, list},
+    words::{expected, found_at, list},
 };
 
 type Branches = [Vec<ValidationError<'static>>];
@@ -144,9 +144,4 @@ fn tags(branches: &Branches, own: usize) -> Option<(String, String, &ValidationE
     }
     let place = place?;
     Some((place.instance_path().to_string(), format!("one of {}", list(wanted.into_iter())), place))
-}
-
-/// What the alternatives ask for, in a row.
-pub(super) fn in_a_row(branches: &Branches) -> String {
-    alternatives(branches.iter().filter_map(|branch| branch.first()))
 }

@@ -86,7 +86,9 @@ pub(super) fn expected(error: &ValidationError<'_>, beside: Option<&Value>) -> S
         Kind::PropertyNames { error } => format!("every property name to be {}", expected(error, None)),
         Kind::Not { .. } => "a value other than the ones that `not` rules out".to_owned(),
         Kind::FalseSchema => "nothing here; leave it out".to_owned(),
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => super::explain::in_a_row(context),
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            alternatives(context.iter().filter_map(|branch| branch.first()))
+        }
         Kind::OneOfMultipleValid { .. } => {
             "a value that fits exactly one of the alternatives, not several".to_owned()
         }
