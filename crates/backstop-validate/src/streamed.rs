@@ -10,8 +10,9 @@ use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use crate::{
+    json::growth::NOTHING,
     json::pointer::strip_key,
-    partial::{Changes, NOTHING, PartialParser, PartialValue},
+    partial::{Changes, PartialParser, PartialValue},
     schema::WRAPPER,
     typed::Typed,
 };

@@ -7,11 +7,12 @@
 use serde_json::Value;
 
 use super::accept::{Accept, Fit};
-use super::error::{ExtractError, Truncation};
-use super::extract::Extracted;
+use super::error::ExtractError;
+use super::extracted::Extracted;
 use super::found::{Candidate, Found, Reading};
 use super::policy::{Candidates, Policy};
 use super::repair::{Repair, RepairKind, RepairLog, Risk};
+use super::truncation::Truncation;
 
 /// A candidate whose value the policy allows.
 struct Usable {

@@ -8,10 +8,11 @@ use super::accept::{Accept, Fit};
 use super::candidates::Scan;
 use super::choose::{Choice, forbidden};
 use super::cursor::Cursor;
-use super::error::{ExtractError, Truncation};
+use super::error::ExtractError;
+use super::extracted::Extracted;
 use super::found::{Candidate, Found, Reading, Source};
 use super::policy::{Candidates, Limits, Policy};
-use super::repair::{Repair, RepairKind, RepairLog, Risk};
+use super::repair::{RepairKind, RepairLog};
 use super::strict::{self, Stop};
 use super::tolerant::{End, Options, Tolerant};
 
@@ -45,70 +46,6 @@ impl Default for Extractor {
             limits: Limits::default(),
             checks: true,
         }
-    }
-}
-
-/// A value, and all that is known about how it came out of the text.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Extracted {
-    /// The value.
-    pub value: Value,
-    /// What was changed, in the order it was found; at most [`Limits::max_repairs`].
-    pub repairs: Vec<Repair>,
-    /// Repairs beyond those listed.
-    pub unlisted_repairs: usize,
-    /// What surrounded the value.
-    pub source: Source,
-    /// Where the value stands in the text, in bytes.
-    pub span: Range<usize>,
-    /// Where the text was cut off, if it was. Only [`Policy::Salvage`] gives such a value, and the leaf named here is
-    /// not finished.
-    pub truncated: Option<Truncation>,
-    /// How many different values would have done. More than 1 only with [`Candidates::First`] or [`Candidates::Last`].
-    pub different: usize,
-    risk: Option<Risk>,
-    /// It was found to fit as it is.
-    exact: bool,
-}
-
-impl Extracted {
-    pub(crate) fn new(
-        value: Value,
-        source: Source,
-        span: Range<usize>,
-        log: RepairLog,
-        truncated: Option<Truncation>,
-        different: usize,
-    ) -> Self {
-        let risk = log.risk();
-        let RepairLog { list, unlisted, .. } = log;
-        let unlisted_repairs = unlisted;
-        Self {
-            value,
-            repairs: list,
-            unlisted_repairs,
-            source,
-            span,
-            truncated,
-            different,
-            risk,
-            exact: false,
-        }
-    }
-
-    pub(crate) fn with_fit(self, fit: Fit) -> Self {
-        Self { exact: fit == Fit::Exact, ..self }
-    }
-
-    /// Whether [`Accept`] found that it fits as it is, so that it need not be asked again.
-    pub(crate) fn is_exact(&self) -> bool {
-        self.exact
-    }
-
-    /// The risk of the least sure repair, listed or not; `None` if nothing was changed.
-    pub fn risk(&self) -> Option<Risk> {
-        self.risk
     }
 }
 
@@ -313,12 +250,7 @@ impl Extractor {
             call_argument(text, start, self.limits, &mut found);
         }
         let choice = Choice { policy: self.policy, candidates: self.candidates, accept };
-        let outcome = choice.pick(found).map(|mut extracted| {
-            let head: Vec<Repair> = log.list;
-            extracted.risk = extracted.risk.max(head.first().map(|r| r.risk));
-            extracted.repairs.splice(0..0, head);
-            extracted
-        });
+        let outcome = choice.pick(found).map(|extracted| extracted.after(log.list));
         (outcome, steps)
     }
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::error::Truncation;
 use super::repair::{Repair, RepairKind, RepairLog};
+use super::truncation::Truncation;
 
 /// What surrounds a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,7 +23,8 @@
 //! ```
 //!
 //! Inside: `cursor`, `escape`, `number` and `pointer` are the tokens; `strict` and `tolerant` the two parsers;
-//! `candidates` (with `plausible`, `fences`, `thinking`, `escaped`, `found`) the scan between values; `choose` the choice.
+//! `candidates` (with `plausible`, `fences`, `thinking`, `escaped`, `found`) the scan between values; `choose` the choice;
+//! `growth` what has come of a value that is still being written.
 
 mod accept;
 mod attempt;
@@ -34,9 +35,11 @@ mod error;
 mod escape;
 pub(crate) mod escaped;
 mod extract;
+mod extracted;
 pub(crate) mod fences;
 mod found;
 mod frames;
+pub(crate) mod growth;
 mod number;
 pub(crate) mod plausible;
 pub(crate) mod pointer;
@@ -45,10 +48,13 @@ mod repair;
 mod strict;
 pub(crate) mod thinking;
 pub(crate) mod tolerant;
+mod truncation;
 
 pub use accept::{Accept, Fit};
-pub use error::{CutState, ExtractError, Truncation};
-pub use extract::{Extracted, Extractor};
+pub use error::ExtractError;
+pub use extract::Extractor;
+pub use extracted::Extracted;
 pub use found::Source;
 pub use policy::{Candidates, Limits, Policy};
 pub use repair::{Repair, RepairKind, Risk};
+pub use truncation::{CutState, Truncation};

@@ -27,17 +27,11 @@
 //! Work is linear in the text and the number of its pieces; nothing is read again from its start. Nothing recurses; memory
 //! is the text and its values, within [`Limits`](crate::json::Limits).
 //!
-//! - `value`: what is shown; `tree`: how it grows;
 //! - `finder`: where a document begins, in prose, fences and reasoning;
-//! - `parser`: the two together.
+//! - `parser`: what is found there, read as it grows.
 
 mod finder;
 mod parser;
-mod tree;
-mod value;
 
+pub use crate::json::growth::PartialValue;
 pub use parser::{Changes, PartialParser};
-pub use value::PartialValue;
-
-pub(crate) use tree::Tree;
-pub(crate) use value::NOTHING;

@@ -2,13 +2,10 @@
 
 use std::{fmt, mem};
 
-use super::{
-    Tree,
-    finder::{Finder, Found},
-    value::{NOTHING, PartialValue},
-};
+use super::finder::{Finder, Found};
 use crate::json::{
     Limits,
+    growth::{NOTHING, PartialValue, Tree},
     plausible::Place,
     tolerant::{End, Tolerant},
 };

@@ -37,7 +37,7 @@ struct Open {
 }
 
 impl Tree {
-    pub(super) fn root(&self) -> &PartialValue {
+    pub(crate) fn root(&self) -> &PartialValue {
         &self.root
     }
 
@@ -51,7 +51,7 @@ impl Tree {
     }
 
     /// The pointers of what has changed since the last time, and whether something that was shown has been replaced.
-    pub(super) fn take_changes(&mut self) -> (Vec<String>, bool) {
+    pub(crate) fn take_changes(&mut self) -> (Vec<String>, bool) {
         self.open.iter_mut().for_each(|open| open.told = true);
         (mem::take(&mut self.changed), mem::take(&mut self.replaced))
     }

@@ -2,14 +2,12 @@
 
 use serde_json::Value;
 
-use super::trivia::{is_word_char, literal};
-use super::{Halt, State, Step, Tolerant};
-use crate::json::error::CutState;
+use super::parser::Tolerant;
+use super::step::{Halt, State, Step};
+use super::trivia::{LONGEST_BARE_KEY, is_word_char, literal};
 use crate::json::number::{Loose, Numeral, json_number, read_json_number, read_loose};
 use crate::json::repair::RepairKind;
-
-/// Longest key without quotes, in bytes.
-pub(super) const LONGEST_BARE_KEY: usize = 128;
+use crate::json::truncation::CutState;
 
 impl Tolerant<'_> {
     /// A key without quotes: words up to the colon.

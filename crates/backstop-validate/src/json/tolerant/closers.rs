@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Halt, State, Step, Tolerant};
+use super::parser::Tolerant;
+use super::step::{Halt, State, Step};
 use crate::json::frames::Frame;
 use crate::json::repair::RepairKind;
 

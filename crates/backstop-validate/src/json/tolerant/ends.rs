@@ -5,38 +5,9 @@
 //! of the text. Whether the *text before* the quote ends like a finished member shows where a closing quote was
 //! forgotten.
 
-use super::Tolerant;
-use super::quoted::{Quote, Role};
+use super::parser::Tolerant;
+use super::quotes::{ClosingQuote, InnerQuotes, Quote, Role, Verdict};
 use crate::json::frames::Frame;
-
-/// The quotes inside one string that were taken for text.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct InnerQuotes {
-    count: usize,
-    /// One of them stands where a key, or the value behind a colon, may begin or end.
-    at_member: bool,
-    /// One of them stands right behind a colon.
-    after_colon: bool,
-}
-
-/// What a quote inside a string is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    End,
-    Inner,
-    /// It opens the next string; this one ended at `end` without a quote.
-    Missing {
-        end: usize,
-    },
-}
-
-/// Where on the current line the next `"}` stands, found at most once per stretch of text.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ClosingQuote {
-    from: usize,
-    to: usize,
-    found: bool,
-}
 
 impl Tolerant<'_> {
     /// Judges the quote at `at`; `after` is the offset behind it and its repeats, `run` the start of the plain text

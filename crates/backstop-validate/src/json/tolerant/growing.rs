@@ -5,37 +5,14 @@
 //! Strings are the one token that may be long; their steps are taken round by round of [`string_body`](Tolerant), so that
 //! nothing of them is read twice.
 
-use serde_json::Value;
-
-use super::{End, Halt, Options, State, Step, Tolerant, ends::ClosingQuote};
-use crate::{
-    json::{cursor::Cursor, frames::Frame, policy::Limits, repair::RepairLog},
-    partial::{PartialValue, Tree},
-};
-
-/// What an open parse has beside the parser itself.
-pub(super) struct Growing {
-    state: State,
-    undo: Undo,
-    /// Nothing more will come.
-    ended: bool,
-    /// How often the text has grown.
-    rounds: usize,
-    /// Nothing was repaired so far.
-    strict: bool,
-    tree: Tree,
-}
-
-/// Where to go on when a step has to be taken again.
-struct Undo {
-    pos: usize,
-    comma: Option<usize>,
-    committed: bool,
-    colonless: bool,
-    closing_quote: ClosingQuote,
-    lookahead: usize,
-    strict: bool,
-}
+use super::parser::{Options, Tolerant};
+use super::progress::{Growing, Undo};
+use super::step::{End, Halt, State};
+use crate::json::cursor::Cursor;
+use crate::json::frames::Frame;
+use crate::json::growth::{PartialValue, Tree};
+use crate::json::policy::Limits;
+use crate::json::repair::RepairLog;
 
 /// More than any text can use up; what is allowed follows from how far the text was read.
 const LOOKAHEAD: usize = usize::MAX / 2;
@@ -134,22 +111,6 @@ impl<'a> Tolerant<'a> {
         self.growing.map(|growing| growing.tree.into_root()).unwrap_or_default()
     }
 
-    fn waits(&self) -> bool {
-        self.cursor.met_end() && self.growing.as_ref().is_some_and(|growing| !growing.ended)
-    }
-
-    /// Halts if the text that is still to come may have it otherwise. To be asked before anything is done that cannot be
-    /// undone.
-    #[inline]
-    pub(super) fn sure(&self) -> Step<()> {
-        if self.growing.is_some() && self.waits() { Err(Halt::More) } else { Ok(()) }
-    }
-
-    /// Halts in an open parse: what was read before would turn out to be something else.
-    pub(super) fn only_complete(&self, at: usize) -> Step<()> {
-        if self.growing.is_some() { Err(Halt::Damaged(at, "plain JSON while it grows")) } else { Ok(()) }
-    }
-
     fn undo(&self, strict: bool) -> Undo {
         Undo {
             pos: self.cursor.pos,
@@ -195,36 +156,6 @@ impl<'a> Tolerant<'a> {
                 growing.tree.grow(key, self.string.so_far(&self.cursor));
             }
         }
-    }
-
-    /// A container opens in the innermost one.
-    pub(super) fn watch_open(&mut self, frame: &Frame) {
-        if let Some(growing) = &mut self.growing {
-            growing.tree.open(self.stack.last().and_then(Frame::key), frame.is_object());
-        }
-    }
-
-    /// A value is complete. The tree has it then, and the stack a placeholder.
-    pub(super) fn watch_put(&mut self, value: Value) -> Value {
-        let Some(growing) = &mut self.growing else { return value };
-        match value {
-            Value::Array(_) | Value::Object(_) => growing.tree.close(),
-            leaf => growing.tree.hold(self.stack.last().and_then(Frame::key), leaf),
-        }
-        Value::Null
-    }
-
-    #[inline]
-    pub(super) fn watch_repair(&mut self) {
-        if let Some(growing) = &mut self.growing {
-            growing.strict = false;
-        }
-    }
-
-    /// Whether the text so far is strict JSON. If it stays so, it is read as that; a text that has come as a whole was
-    /// tried as that before.
-    pub(super) fn is_strict(&self) -> bool {
-        self.growing.as_ref().is_some_and(|growing| growing.strict)
     }
 
     /// Whether the closing bracket at `at` makes the text so far one strict JSON value, which is read as that whatever

@@ -2,77 +2,12 @@
 
 use serde_json::Value;
 
-use super::ends::{InnerQuotes, Verdict};
-use super::{Halt, State, Step, Tolerant};
-use crate::json::cursor::Cursor;
-use crate::json::error::CutState;
+use super::parser::Tolerant;
+use super::quotes::{OpenString, Quote, Quotes, Role, Verdict};
+use super::step::{Halt, State, Step};
 use crate::json::escape::{self, Escape};
 use crate::json::repair::RepairKind;
-
-/// An opening quote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quote {
-    open: char,
-    /// Bytes of the quote.
-    pub(super) len: usize,
-}
-
-/// The quotes that open a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quotes {
-    quote: Quote,
-    repeats: usize,
-}
-
-/// A string that is being read.
-#[derive(Debug)]
-pub(super) struct OpenString {
-    quotes: Quotes,
-    /// Its text up to the plain run.
-    pub(super) out: String,
-    /// Where the plain run under the cursor began.
-    run: usize,
-    raw_control: bool,
-    inner: InnerQuotes,
-}
-
-impl Default for OpenString {
-    fn default() -> Self {
-        Self {
-            quotes: Quotes { quote: Quote { open: '"', len: 1 }, repeats: 1 },
-            out: String::new(),
-            run: 0,
-            raw_control: false,
-            inner: InnerQuotes::default(),
-        }
-    }
-}
-
-impl OpenString {
-    /// Begins behind the quotes; text that is there already is kept.
-    fn begin(&mut self, quotes: Quotes, at: usize) {
-        (self.quotes, self.run) = (quotes, at);
-        (self.raw_control, self.inner) = (false, InnerQuotes::default());
-    }
-
-    /// Adds the plain run up to `to`.
-    fn take_run(&mut self, cursor: &Cursor<'_>, to: usize) {
-        self.out.push_str(cursor.slice(self.run, to));
-        self.run = to;
-    }
-
-    /// The text so far, in two parts, with the cursor inside the string.
-    pub(super) fn so_far<'s>(&'s self, cursor: &Cursor<'s>) -> (&'s str, &'s str) {
-        (&self.out, cursor.slice(self.run, cursor.pos))
-    }
-}
-
-/// Whether a string is a key or a value; a quote ends them under different conditions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Key,
-    Value,
-}
+use crate::json::truncation::CutState;
 
 impl Tolerant<'_> {
     /// The quote that opens a string at `at`, if one does.

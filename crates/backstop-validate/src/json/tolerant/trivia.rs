@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::Tolerant;
-use super::bare::LONGEST_BARE_KEY;
-use super::quoted::Quote;
+use super::parser::Tolerant;
+use super::quotes::Quote;
 use crate::json::cursor::is_odd_blank;
 use crate::json::repair::RepairKind;
 
@@ -14,6 +13,9 @@ enum Piece {
     OddBlank,
     Comment,
 }
+
+/// Longest key without quotes, in bytes.
+pub(super) const LONGEST_BARE_KEY: usize = 128;
 
 impl Tolerant<'_> {
     /// Skips blanks and comments, noting what JSON does not know.
