@@ -79,8 +79,13 @@ def json_scores(folder):
         "json.truncated_salvaged": share(cut, salvage),
         "json.changes_recorded": share_recorded(cases, [tolerant, salvage]),
     }
+    # An input that was cut off is an error by default and has to come out right in salvage mode, whatever its kind.
+    either = tolerant | {key: line for key, line in salvage.items() if tolerant[key].get("kind") == "truncated"}
+    scores["json.right_or_salvaged"] = share(sure, either)
     for kind in ("valid", "fence", "prose", "thinking", "trailing_comma", "comments"):
-        scores[f"json.{kind}"] = share([case for case in whole if case["kind"] == kind], tolerant)
+        of_kind = [case for case in whole if case["kind"] == kind]
+        scores[f"json.{kind}"] = share(of_kind, tolerant)
+        scores[f"json.{kind}_or_salvaged"] = share(of_kind, either)
     return scores
 
 
