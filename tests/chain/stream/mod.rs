@@ -6,6 +6,7 @@ mod breaker;
 mod dropped;
 mod extraction;
 mod faults;
+mod flood;
 mod support;
 mod timers;
 mod validated;

@@ -1,6 +1,6 @@
 //! One vendor's stream, read chunk by chunk into a response.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, future::poll_fn, task::Poll};
 
 use futures_util::StreamExt;
 use tokio::time::Instant;
@@ -14,8 +14,14 @@ use crate::{
     tool::ToolCall,
 };
 
+/// So many chunks are read before others have a turn: a timer beside a stream that always has a chunk ready would
+/// never be looked at.
+const AT_ONCE: u32 = 64;
+
 pub(crate) struct Reading {
     chunks: ChunkStream,
+    /// Chunks since the others' last turn.
+    read: u32,
     pub(crate) meter: Meter,
     target: TargetId,
     /// The answer so far.
@@ -52,6 +58,7 @@ impl Reading {
         let beginning = beginning.unwrap_or_default();
         Self {
             chunks,
+            read: 0,
             meter,
             target,
             response: Response::new(beginning).with_finish(FinishKind::Unknown),
@@ -66,6 +73,12 @@ impl Reading {
 
     /// The next chunk. Without the end mark a stream was cut, wherever its body ends.
     pub(crate) async fn next(&mut self) -> Result<Read, ProviderError> {
+        if self.read >= AT_ONCE {
+            // Dropped here, the next call waits in its place.
+            give_way().await;
+            self.read = 0;
+        }
+        self.read += 1;
         match self.chunks.next().await {
             Some(Ok(chunk)) => Ok(self.take(chunk)),
             Some(Err(error)) => Err(error),
@@ -178,4 +191,17 @@ impl Reading {
         }
         side.emit(side.announcement(self.target.clone(), self.continues), since).await
     }
+}
+
+/// Lets timers, other branches and other tasks have their turn.
+async fn give_way() {
+    let mut given = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut given, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
