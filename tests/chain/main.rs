@@ -2,6 +2,7 @@
 
 mod breaker;
 mod budget;
+mod chaos;
 mod course;
 mod deadline;
 mod hedge;
