@@ -10,24 +10,27 @@ use super::{
 /// Whether a walk over a value that follows the schema could turn such a float into the integer that is wanted. Answers
 /// mostly hold none, and a walk costs several times what checking the whole value costs, so it is asked first.
 pub(crate) fn writes_integer_as_float(root: &Value, value: &Value) -> bool {
-    below(root, value, root, 0)
+    holds_whole_float(value) && below(root, value, root, 0)
 }
 
+/// The same below `schema`, for a value that holds such a float somewhere. Schemas of the others are not looked up.
 fn below(root: &Value, value: &Value, schema: &Value, depth: usize) -> bool {
-    if depth > MAX_DEPTH || !(is_whole_float(value) || value.is_array() || value.is_object()) {
+    if depth > MAX_DEPTH {
         return false;
     }
     let Some(schema) = resolve(root, schema) else { return false };
     // Which of several schemas is meant is for the walk to find out.
     if variants(schema).is_some() || listed(schema).is_some() || schema.contains_key("allOf") {
-        return holds_whole_float(value);
+        return true;
     }
     match value {
         Value::Array(items) => items.iter().enumerate().any(|(index, item)| {
-            item_schema(schema, index).is_some_and(|schema| below(root, item, schema, depth + 1))
+            holds_whole_float(item)
+                && item_schema(schema, index).is_some_and(|schema| below(root, item, schema, depth + 1))
         }),
         Value::Object(map) => map.iter().any(|(name, member)| {
-            property_schema(schema, name).is_some_and(|schema| below(root, member, schema, depth + 1))
+            holds_whole_float(member)
+                && property_schema(schema, name).is_some_and(|schema| below(root, member, schema, depth + 1))
         }),
         _ => wants_integer(schema),
     }
