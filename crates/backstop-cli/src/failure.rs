@@ -4,27 +4,42 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// The command was called wrongly, or its input or output failed.
+/// What ends a command early.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    message: String,
+pub(crate) enum Failure {
+    /// It was called wrongly, or its input or output failed.
+    Told(String),
+    /// Whoever reads its output has enough: `backstop … | head -1`.
+    Unread,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Display) -> Self {
-        Self { message: message.to_string() }
+        Self::Told(message.to_string())
     }
 
-    /// Tells the user, and gives exit code 2.
+    /// Tells the user what went wrong, if something did, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        // Nothing is left to do if standard error is gone too.
-        let _ = writeln!(io::stderr(), "backstop: {}", self.message);
-        ExitCode::from(2)
+        match self {
+            Self::Told(message) => {
+                complain(message);
+                ExitCode::from(2)
+            }
+            Self::Unread => ExitCode::SUCCESS,
+        }
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::new(format!("cannot read or write: {error}"))
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::new(format!("cannot read or write: {error}")),
+        }
     }
+}
+
+/// A line on standard error. Nothing is left to do if that is gone too.
+pub(crate) fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "backstop: {message}");
 }

@@ -1,11 +1,14 @@
 //! The `backstop` command.
 //!
 //! Exit codes, the same for every subcommand: 0 success; 1 the input yielded no answer (or, with `--jsonl`, some line
-//! could not be read); 2 the command was called wrongly: unknown option, missing file, bad schema.
+//! could not be read); 2 the command was called wrongly: unknown option, missing file, bad schema. Where whoever reads
+//! the output has enough of it, the command ends with 0 and says nothing.
 
 mod failure;
+mod jsonl;
 mod parse_cmd;
 mod refusal_cmd;
+mod schema;
 
 use std::process::ExitCode;
 

@@ -1,18 +1,19 @@
 //! `backstop parse`: a text on standard input, its JSON on standard output.
 
-use std::fs;
-use std::io::{self, BufRead, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use backstop_validate::coerce::{self, Coercion, Mode};
-use backstop_validate::json::{Accept, ExtractError, Extracted, Extractor, Fit, Policy, Repair};
+use backstop_validate::coerce::{Coercion, Mode};
+use backstop_validate::json::{ExtractError, Extracted, Extractor, Policy, Repair};
 use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::Outcome;
 use crate::failure::Failure;
+use crate::jsonl::{answer_lines, print_line};
+use crate::schema::Schema;
 
 /// Reads a model's text from standard input and prints the JSON in it as one line:
 /// `{"value": …, "repairs": […], "coercions": […]}` or `{"error": "…", "kind": "…"}`.
@@ -65,6 +66,9 @@ impl From<ModeName> for Mode {
     }
 }
 
+/// One line of `--jsonl`, as it is written.
+const LINE: &str = "{\"id\": …, \"input\": \"…\"}";
+
 /// One line of `--jsonl`.
 #[derive(Deserialize)]
 struct Line {
@@ -75,59 +79,20 @@ struct Line {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let schema = args.schema.as_deref().map(|path| read_schema(path, args.coerce.into())).transpose()?;
+    let schema = args.schema.as_deref().map(|path| Schema::read(path, args.coerce.into())).transpose()?;
     let parser = Parser::new(args);
     let mut out = BufWriter::new(io::stdout().lock());
     let all_well = if args.jsonl {
-        parser.lines(io::stdin().lock(), schema.as_ref(), &mut out)?
+        answer_lines(LINE, &mut out, |line| parser.line(line, schema.as_ref()))?
     } else {
         let text = io::read_to_string(io::stdin().lock())
             .map_err(|error| Failure::new(format!("cannot read the text from standard input: {error}")))?;
         let (answer, found) = parser.parse(&text, schema.as_ref());
-        writeln!(out, "{}", Value::Object(answer))?;
+        print_line(&mut out, &answer)?;
         found
     };
     out.flush()?;
     Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-fn read_schema(path: &Path, mode: Mode) -> Result<Schema, Failure> {
-    let name = path.display();
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::new(format!("cannot read the schema {name}: {error}")))?;
-    let schema =
-        serde_json::from_str(&text).map_err(|error| Failure::new(format!("{name} is not JSON: {error}")))?;
-    Schema::new(schema, mode).map_err(|why| Failure::new(format!("{name} is no valid JSON Schema: {why}")))
-}
-
-/// A schema, ready to check values.
-struct Schema {
-    source: Value,
-    validator: jsonschema::Validator,
-    mode: Mode,
-}
-
-impl Schema {
-    fn new(source: Value, mode: Mode) -> Result<Self, String> {
-        let validator = jsonschema::validator_for(&source).map_err(|error| error.to_string())?;
-        Ok(Self { source, validator, mode })
-    }
-
-    /// The first few things that are wrong with a value, each with its place.
-    fn complaints(&self, value: &Value) -> Vec<String> {
-        let errors = self.validator.iter_errors(value).take(8);
-        errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
-    }
-}
-
-impl Accept for Schema {
-    fn fit(&self, value: &Value) -> Fit {
-        if self.validator.is_valid(value) {
-            return Fit::Exact;
-        }
-        let (coerced, changes) = coerce::coerce(value.clone(), &self.source, self.mode);
-        if self.validator.is_valid(&coerced) { Fit::Coerced(changes.len()) } else { Fit::No }
-    }
 }
 
 struct Parser {
@@ -145,33 +110,7 @@ impl Parser {
         Self { extractor: Extractor::new().policy(policy), mode: args.coerce.into() }
     }
 
-    /// Parses line by line; a bad line is reported and skipped. Tells whether every line could be read.
-    fn lines(
-        &self,
-        input: impl BufRead,
-        schema: Option<&Schema>,
-        out: &mut impl Write,
-    ) -> Result<bool, Failure> {
-        let mut all_read = true;
-        for (number, line) in (1..).zip(input.split(b'\n')) {
-            let line = line?;
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            match self.line(&line, schema) {
-                Ok(answer) => writeln!(out, "{}", Value::Object(answer))?,
-                Err(why) => {
-                    all_read = false;
-                    writeln!(io::stderr(), "backstop: line {number}: {why}")?;
-                }
-            }
-        }
-        Ok(all_read)
-    }
-
-    fn line(&self, line: &[u8], schema: Option<&Schema>) -> Result<Map<String, Value>, String> {
-        let line: Line = serde_json::from_slice(line)
-            .map_err(|error| format!("expected {{\"id\": …, \"input\": \"…\"}}: {error}"))?;
+    fn line(&self, line: Line, schema: Option<&Schema>) -> Result<Map<String, Value>, String> {
         let own = match line.schema {
             Value::Null => None,
             source => Some(Schema::new(source, self.mode).map_err(|why| format!("bad schema: {why}"))?),
@@ -191,8 +130,7 @@ impl Parser {
         };
         match self.extractor.extract_fitting(text, schema) {
             Ok(mut found) => {
-                let value = std::mem::take(&mut found.value);
-                let (value, coercions) = coerce::coerce(value, &schema.source, self.mode);
+                let (value, coercions) = schema.convert(found.value);
                 found.value = value;
                 (answer(found, coercions), true)
             }

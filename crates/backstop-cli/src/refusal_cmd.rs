@@ -1,6 +1,6 @@
 //! `backstop refusal`: an answer on standard input, the verdict on it on standard output.
 
-use std::io::{self, BufRead, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::process::ExitCode;
 
 use backstop_validate::refusal::{Detector, Kind, Signals, Verdict};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::failure::Failure;
+use crate::jsonl::{answer_lines, print_line};
 
 /// Reads a model's answer from standard input and prints whether it is a refusal, and why, as one line:
 /// `{"refusal": …, "kind": "…", "points": …, "evidence": […], "language": "…"}`.
@@ -45,6 +45,9 @@ enum Preset {
     Sensitive,
 }
 
+/// One line of `--jsonl`, as it is written.
+const LINE: &str = "{\"id\": …, \"text\": \"…\"}";
+
 /// One line of `--jsonl`.
 #[derive(Deserialize)]
 struct Line {
@@ -65,12 +68,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let judge = Judge::new(args);
     let mut out = BufWriter::new(io::stdout().lock());
     let success = if args.jsonl {
-        judge.lines(io::stdin().lock(), &mut out)?
+        answer_lines(LINE, &mut out, |line| Ok(judge.line(line)))?
     } else {
         let mut text = String::new();
         io::stdin().lock().read_to_string(&mut text)?;
         let verdict = judge.verdict(&text);
-        print(&mut out, &verdict)?;
+        print_line(&mut out, &verdict)?;
         !verdict.refusal
     };
     out.flush()?;
@@ -98,37 +101,8 @@ impl Judge {
         self.detector.detect_with(self.signals, text)
     }
 
-    /// Judges line by line; a bad line is reported and skipped. Tells whether every line could be read.
-    fn lines(&self, input: impl BufRead, out: &mut impl Write) -> Result<bool, Failure> {
-        let mut all_read = true;
-        // Bytes, so that a line that is not UTF-8 is one bad line and not the end of the input.
-        for (number, line) in (1..).zip(input.split(b'\n')) {
-            let line = line?;
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            match serde_json::from_slice::<Line>(&line) {
-                Ok(Line { id, text }) => {
-                    let verdict = self.verdict(&text);
-                    let Verdict { refusal, points, kind, .. } = verdict;
-                    print(out, &Answer { id, refusal, points, kind })?;
-                }
-                Err(error) => {
-                    all_read = false;
-                    let mut log = io::stderr();
-                    writeln!(
-                        log,
-                        "backstop: line {number}: expected {{\"id\": …, \"text\": \"…\"}}: {error}"
-                    )?;
-                }
-            }
-        }
-        Ok(all_read)
+    fn line(&self, Line { id, text }: Line) -> Answer {
+        let Verdict { refusal, points, kind, .. } = self.verdict(&text);
+        Answer { id, refusal, points, kind }
     }
-}
-
-fn print(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
-    let line = serde_json::to_string(value).map_err(Failure::new)?;
-    writeln!(out, "{line}")?;
-    Ok(())
 }

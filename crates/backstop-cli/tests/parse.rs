@@ -64,7 +64,7 @@ fn a_schema_converts_and_refuses() {
     assert_eq!(output.status.code(), Some(1));
     let answer = &lines(&output)[0];
     assert_eq!((&answer["kind"], &answer["would_be"]), (&json!("mismatch"), &json!({"age": "30"})));
-    assert!(answer["mismatches"][0].as_str().unwrap().starts_with("/age: "), "{answer}");
+    assert!(answer["mismatches"][0].as_str().unwrap().starts_with("`/age`: expected "), "{answer}");
 }
 
 #[test]
@@ -97,7 +97,50 @@ fn wrong_usage_exits_with_2_and_names_the_cause() {
     let no_schema = file("invalid.json", "{\"type\": 5}");
     let invalid = parse(&["--schema", no_schema.to_str().unwrap()], b"1");
     assert_eq!(invalid.status.code(), Some(2));
-    assert!(complaint(&invalid).contains("is no valid JSON Schema"));
+    assert!(complaint(&invalid).contains("invalid.json: `schema` is no usable JSON Schema"));
     assert_eq!(parse(&["--policy", "bold"], b"1").status.code(), Some(2));
     assert_eq!(parse(&[], b"\xff").status.code(), Some(2));
+}
+
+#[test]
+fn a_schema_that_costs_too_much_is_one_bad_line() {
+    let twice = |below: usize| json!({"allOf": [{"$ref": format!("#/$defs/{below}")}, {"$ref": format!("#/$defs/{below}")}]});
+    let mut defs: serde_json::Map<_, _> = (1..30).map(|n| (n.to_string(), twice(n - 1))).collect();
+    defs.insert("0".into(), json!({}));
+    let explodes = json!({"id": 1, "input": "{}", "schema": {"$defs": defs, "$ref": "#/$defs/29"}});
+    let backtracks =
+        json!({"id": 2, "input": format!("\"{}!\"", "a".repeat(40)), "schema": {"pattern": "^(?=a)(a+)+$"}});
+    let output = parse(&["--jsonl"], format!("{explodes}\n{backtracks}\n").as_bytes());
+    assert!(complaint(&output).contains("line 1: bad schema"), "{}", complaint(&output));
+    let answers = lines(&output);
+    assert_eq!((&answers[0]["id"], &answers[0]["kind"]), (&json!(2), &json!("mismatch")));
+}
+
+#[test]
+fn a_mark_at_the_beginning_of_a_file_is_no_part_of_it() {
+    let schema = file("marked.json", "\u{feff}{\"type\": \"array\"}");
+    let input =
+        "\u{feff}{\"id\": 1, \"input\": \"[1]\"}\r\n\r\n{\"id\": 2, \"input\": \"[2]\", \"note\": 0}\r\n";
+    let output = parse(&["--jsonl", "--schema", schema.to_str().unwrap()], input.as_bytes());
+    assert_eq!((output.status.code(), complaint(&output)), (Some(0), String::new()));
+    assert_eq!(lines(&output).len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_has_read_enough_ends_the_command_quietly() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backstop"));
+    command.args(["parse", "--jsonl"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    // More than a pipe and a buffer hold.
+    for _ in 0..50_000 {
+        if input.write_all(b"{\"id\": 1, \"input\": \"[1]\"}\n").is_err() {
+            break;
+        }
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), complaint(&output)), (Some(0), String::new()));
 }
