@@ -43,7 +43,7 @@ static REPORTED: Pattern = Pattern::new(
 /// The speaker named after the words: counts even where these open the text.
 static TAGGED: Pattern = Pattern::new(
     concat!(
-        r"[,!?.] (?:he|she|they|the [a-z]+|[a-z]+) (?:said|says|sang|sings|cried|whispered|muttered",
+        r"[,!?.] said (?:the|a|my|his|her|[a-z]+)\b|[,!?.] (?:he|she|they|the [a-z]+|[a-z]+) (?:said|says|sang|sings|cried|whispered|muttered",
         r"|replied|shouted|wrote|writes|thought|thinks)\b|, (?:schreibt|schrieb|sagt|sagte|rief|erklärte|écrit|dit|répondit|dice|dijo|escribe|scrive|disse|escreve|zei|schrijft) ",
     ),
     &[],
@@ -84,7 +84,7 @@ pub(crate) fn form(text: &str, head: &Head, score: &mut Score) {
     if LETTER.is_match(head.text()) {
         score.note("form: letter", -70);
     }
-    if !score.opens_with_decline && DIALOGUE.find_all(head.text()).nth(1).is_some() {
+    if is_dialogue(start, head, score.opens_with_decline) {
         score.note("form: dialogue", -70);
     }
     let apologises = score.evidence.iter().any(|evidence| evidence.rule.ends_with("/apology"));
@@ -98,6 +98,14 @@ pub(crate) fn form(text: &str, head: &Head, score: &mut Score) {
             });
         }
     }
+}
+
+/// Speakers' lines, or a dash that opens the first one, as novels in many languages print speech.
+fn is_dialogue(start: &str, head: &Head, opens_with_decline: bool) -> bool {
+    // "Sorry: I can't. Reason: ..." has two labels as well, a script goes on.
+    let fewest = if opens_with_decline { 3 } else { 2 };
+    start.starts_with(['\u{2014}', '\u{2013}', '\u{2015}'])
+        || DIALOGUE.find_all(head.text()).take(fewest).count() == fewest
 }
 
 fn opens_as_data(start: &str) -> bool {

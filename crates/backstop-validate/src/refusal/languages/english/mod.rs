@@ -18,7 +18,7 @@ pub(crate) static ENGLISH: Pack = Pack {
          |unfortunately|regret|violat|against|policy|policies|guideline|outside|beyond|prohibit|forbid|forbidden\
          |restricted|prevent|abstain|refrain|pass on|say no|inappropriate|unethical|immoral|illegal|harmful|illegitimate\
          |nope|no[.,!]|condemn|let's|different|something else|blocked|filter|please|could you|unreadable|blurry|no \
-         |cant |wont |lack |cut off|missing|empty|blank|corrupt|illegible|going through|harm|only |just |instructed|designed|trained|draw|steer|stay |sit |line |request |hard |aim to|as much as|rejected|denied|would (?:violate|breach|mean|make)|uncomfortable|wrong|irresponsible|stop |rules|avoid|breaking|turn |got to|withhold|opting|opt out|skip|answer |no-go|more than i|instructions|crime|offence|offense|unlawful|wrong|reach out|line|alone",
+         |cant |wont |lack |cut off|missing|empty|blank|corrupt|illegible|going through|harm|only |just |instructed|designed|trained|draw|steer|stay |sit |line |request |hard |aim to|as much as|rejected|denied|would (?:violate|breach|mean|make)|uncomfortable|wrong|irresponsible|stop |rules|avoid|breaking|turn |got to|withhold|opting|opt out|skip|answer |no-go|something i|off the table|out of reach| leave |off limits|off-limits|omitted|breach|no part|no access|no way|training |respect|caution|safety|somewhere else|excluded|skipped|flagged|filtered|suppressed|better partner|trained for|lack|more than i|instructions|crime|offence|offense|unlawful|wrong|reach out|line|alone",
         &[],
     ),
     rules: &[&declines::RULES, &obstacles::RULES, &deflections::RULES, &missing_input::RULES],
