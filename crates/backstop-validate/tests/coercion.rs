@@ -1,11 +1,14 @@
 //! What is converted to fit a schema, and what never is.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use backstop_validate::coerce::{CoercionKind, Mode, coerce};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Schema of the property `x`, its value, the value after conversion, the kind.
 fn conversions() -> Vec<(Value, Value, Value, &'static str)> {
@@ -147,6 +150,31 @@ fn recursive_schemas_and_deep_values_end_on_a_small_stack() {
         assert_eq!(looped, json!("1"));
     };
     std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
+}
+
+/// Far above what either takes, and far below what comparing each with each does.
+const LONG: Duration = Duration::from_secs(30);
+
+#[test]
+fn many_objects_with_strange_keys_take_no_longer_for_many_properties() {
+    let properties: Map<_, _> = (0..2_000).map(|n| (format!("property_{n}"), json!({}))).collect();
+    let schema = json!({"type": "array", "items": {"type": "object", "properties": properties}});
+    let value: Value = (0..2_000).map(|n| json!({"Property 7": n, "other": n})).collect();
+    let began = Instant::now();
+    let (value, coercions) = coerce(value, &schema, Mode::Safe);
+    assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
+    assert_eq!((&value[1999], coercions.len()), (&json!({"property_7": 1999, "other": 1999}), 2_000));
+}
+
+#[test]
+fn copies_of_a_large_value_for_nested_unions_are_bounded() {
+    let never = json!({"type": "object", "required": ["never"]});
+    let union = (0..5).fold(never, |inner, _| json!({"anyOf": vec![inner; 8]}));
+    let large: Value = (0..20_000).map(|n| json!({"text": n})).collect();
+    let began = Instant::now();
+    let (same, coercions) = coerce(large.clone(), &union, Mode::Safe);
+    assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
+    assert!(same == large && coercions.is_empty());
 }
 
 proptest! {

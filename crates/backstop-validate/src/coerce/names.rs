@@ -1,7 +1,32 @@
 //! Names that differ only in how they are spelled.
 
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+/// The properties of a schema by their squashed names, made once for each of its objects that has strange keys.
+#[derive(Default)]
+pub(super) struct Spellings<'s>(HashMap<*const Map<String, Value>, BySquashed<'s>>);
+
+/// Nothing for names that more than one property has.
+type BySquashed<'s> = HashMap<String, Option<&'s str>>;
+
+impl<'s> Spellings<'s> {
+    /// The one property that is the name but for its spelling.
+    pub(super) fn meant(&mut self, properties: &'s Map<String, Value>, name: &str) -> Option<&'s str> {
+        let all = self.0.entry(properties).or_insert_with(|| {
+            let mut all = BySquashed::new();
+            for name in properties.keys() {
+                all.entry(squash(name)).and_modify(|one| *one = None).or_insert(Some(name.as_str()));
+            }
+            all
+        });
+        all.get(&squash(name)).copied().flatten()
+    }
+}
+
 /// A name without case, blanks, `_` and `-`.
-pub(super) fn squash(name: &str) -> String {
+fn squash(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '_' | '-') && !c.is_whitespace())
         .flat_map(char::to_lowercase)

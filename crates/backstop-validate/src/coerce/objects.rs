@@ -1,18 +1,19 @@
 //! Members of objects: their names, and whether they may be there at all.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::CoercionKind;
-use super::names::squash;
 use super::schema::{is_closed, property_schema, requires};
 use super::walk::Walk;
 use crate::json::pointer::Segment;
 
-impl Walk<'_> {
+impl<'s> Walk<'s> {
     pub(super) fn object(
         &mut self,
         mut map: Map<String, Value>,
-        schema: &Map<String, Value>,
+        schema: &'s Map<String, Value>,
         depth: usize,
     ) -> Map<String, Value> {
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
@@ -44,25 +45,18 @@ impl Walk<'_> {
     }
 
     /// Gives keys the spelling of the schema where exactly one key and one property are meant.
-    fn respell_keys(&mut self, map: &mut Map<String, Value>, properties: &Map<String, Value>) {
-        let absent: Vec<&String> = properties.keys().filter(|name| !map.contains_key(*name)).collect();
-        if absent.is_empty() {
-            return;
+    fn respell_keys(&mut self, map: &mut Map<String, Value>, properties: &'s Map<String, Value>) {
+        let mut meant: BTreeMap<&str, Option<String>> = BTreeMap::new();
+        for stranger in map.keys().filter(|name| !properties.contains_key(*name)) {
+            if let Some(name) = self.meant(properties, stranger).filter(|name| !map.contains_key(*name)) {
+                meant.entry(name).and_modify(|one| *one = None).or_insert_with(|| Some(stranger.clone()));
+            }
         }
-        let strangers: Vec<(String, String)> = map
-            .keys()
-            .filter(|name| !properties.contains_key(*name))
-            .map(|name| (squash(name), name.clone()))
-            .collect();
-        for name in absent {
-            let squashed = squash(name);
-            let twins = properties.keys().filter(|other| squash(other) == squashed).count();
-            let mut meant = strangers.iter().filter(|(other, _)| *other == squashed);
-            if let (1, Some((_, stranger)), None) = (twins, meant.next(), meant.next()) {
-                if let Some(value) = map.remove(stranger) {
-                    self.note_member(CoercionKind::KeySpelling, stranger);
-                    map.insert(name.clone(), value);
-                }
+        for (name, stranger) in meant {
+            let Some(stranger) = stranger else { continue };
+            if let Some(value) = map.remove(&stranger) {
+                self.note_member(CoercionKind::KeySpelling, &stranger);
+                map.insert(name.to_owned(), value);
             }
         }
     }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::conforms::conforms;
-use super::fuel::{Fuel, MAX_DEPTH};
-use super::names::{named_in, same_name};
+use super::fuel::{Fuel, MAX_DEPTH, size};
+use super::names::{Spellings, named_in, same_name};
 use super::scalars::convert;
 use super::schema::{Type, item_schema, listed, resolve, types, variants};
 use super::{Coercion, CoercionKind, Mode};
@@ -17,11 +17,19 @@ pub(super) struct Walk<'s> {
     pub(super) path: String,
     log: Vec<Coercion>,
     fuel: Fuel,
+    spellings: Spellings<'s>,
 }
 
 impl<'s> Walk<'s> {
     pub(super) fn new(root: &'s Value, mode: Mode) -> Self {
-        Self { root, mode, path: String::new(), log: Vec::new(), fuel: Fuel::full() }
+        Self {
+            root,
+            mode,
+            path: String::new(),
+            log: Vec::new(),
+            fuel: Fuel::full(),
+            spellings: Spellings::default(),
+        }
     }
 
     pub(super) fn into_log(self) -> Vec<Coercion> {
@@ -39,17 +47,27 @@ impl<'s> Walk<'s> {
         self.log.push(Coercion { kind, pointer });
     }
 
-    pub(super) fn conforms(&mut self, value: &Value, schema: &Value) -> bool {
+    /// Which of the properties is meant by a name that is spelled otherwise.
+    pub(super) fn meant(&mut self, properties: &'s Map<String, Value>, name: &str) -> Option<&'s str> {
+        self.spellings.meant(properties, name)
+    }
+
+    pub(super) fn conforms(&mut self, value: &Value, schema: &'s Value) -> bool {
         conforms(self.root, value, schema, &mut self.fuel, 0)
     }
 
     /// Brings a value nearer to its schema.
-    pub(super) fn value(&mut self, value: Value, schema: &Value, depth: usize) -> Value {
+    pub(super) fn value(&mut self, value: Value, schema: &'s Value, depth: usize) -> Value {
+        match resolve(self.root, schema) {
+            Some(schema) => self.resolved(value, schema, depth),
+            None => value,
+        }
+    }
+
+    fn resolved(&mut self, mut value: Value, schema: &'s Map<String, Value>, depth: usize) -> Value {
         if depth > MAX_DEPTH || !self.fuel.burn() {
             return value;
         }
-        let Some(schema) = resolve(self.root, schema) else { return value };
-        let mut value = value;
         if let Some(variants) = variants(schema) {
             value = self.union(value, variants, depth);
         }
@@ -74,7 +92,7 @@ impl<'s> Walk<'s> {
         &mut self,
         value: Value,
         segment: Segment<'_>,
-        schema: &Value,
+        schema: &'s Value,
         depth: usize,
     ) -> Value {
         let len = self.path.len();
@@ -84,7 +102,7 @@ impl<'s> Walk<'s> {
         value
     }
 
-    fn members(&mut self, value: Value, schema: &Map<String, Value>, depth: usize) -> Value {
+    fn members(&mut self, value: Value, schema: &'s Map<String, Value>, depth: usize) -> Value {
         match value {
             Value::Object(map) => Value::Object(self.object(map, schema, depth)),
             Value::Array(items) => {
@@ -99,13 +117,17 @@ impl<'s> Walk<'s> {
     }
 
     /// The variant that fits as it is; failing that, the one that fits after the fewest conversions.
-    fn union(&mut self, value: Value, variants: &[Value], depth: usize) -> Value {
+    fn union(&mut self, value: Value, variants: &'s [Value], depth: usize) -> Value {
         if variants.iter().any(|variant| self.conforms(&value, variant)) {
             return value;
         }
         let before = self.log.len();
         let mut best: Option<(Value, Vec<Coercion>)> = None;
+        let size = size(&value);
         for variant in variants.iter().take(16) {
+            if !self.fuel.spend(size) {
+                break;
+            }
             let converted = self.value(value.clone(), variant, depth + 1);
             let changes = self.log.split_off(before);
             let fewer = best.as_ref().is_none_or(|(_, fewest)| changes.len() < fewest.len());
@@ -128,6 +150,9 @@ impl<'s> Walk<'s> {
         }
         if let Value::String(text) = &value {
             let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+            if !self.fuel.spend(names.len()) {
+                return value;
+            }
             let spelled = same_name(text, &names).map(|i| (i, CoercionKind::EnumSpelling));
             let eager = self.mode == Mode::Eager;
             let named =
@@ -154,7 +179,7 @@ impl<'s> Walk<'s> {
     fn other_type(
         &mut self,
         value: Value,
-        schema: &Map<String, Value>,
+        schema: &'s Map<String, Value>,
         types: &[Type],
         depth: usize,
     ) -> Value {
@@ -167,7 +192,7 @@ impl<'s> Walk<'s> {
             return self.members(inner, schema, depth);
         }
         let before = self.log.len();
-        if types.contains(&Type::Array) && !value.is_null() {
+        if types.contains(&Type::Array) && !value.is_null() && self.fuel.spend(size(&value)) {
             self.note(CoercionKind::Wrapped);
             let wrapped = self.members(Value::Array(vec![value.clone()]), schema, depth);
             if self.items_conform(&wrapped, schema) {
@@ -181,12 +206,12 @@ impl<'s> Walk<'s> {
         value
     }
 
-    fn eager(&mut self, value: Value, schema: &Map<String, Value>, types: &[Type], depth: usize) -> Value {
+    fn eager(&mut self, value: Value, schema: &'s Map<String, Value>, types: &[Type], depth: usize) -> Value {
         let before = self.log.len();
         if let Value::Array(items) = &value {
             if let [only] = items.as_slice() {
                 self.note(CoercionKind::Unwrapped);
-                let inner = self.value(only.clone(), &Value::Object(schema.clone()), depth + 1);
+                let inner = self.resolved(only.clone(), schema, depth + 1);
                 if types.iter().any(|t| t.holds(&inner)) {
                     return inner;
                 }
@@ -207,7 +232,7 @@ impl<'s> Walk<'s> {
         value
     }
 
-    fn items_conform(&mut self, array: &Value, schema: &Map<String, Value>) -> bool {
+    fn items_conform(&mut self, array: &Value, schema: &'s Map<String, Value>) -> bool {
         let items = array.as_array().map_or(&[][..], Vec::as_slice);
         items
             .iter()
