@@ -77,9 +77,20 @@ pub(super) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Map<
     let mut schema = schema.as_object()?;
     for _ in 0..LONGEST_CHAIN {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Some(schema) };
-        schema = root.pointer(reference.strip_prefix('#')?)?.as_object()?;
+        schema = definition(root, reference.strip_prefix('#')?)?.as_object()?;
     }
     None
+}
+
+/// What a JSON pointer leads to. `Value::pointer` makes two texts of each of its words to undo escapes, which the names
+/// of definitions hardly ever have.
+fn definition<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
+    let Some(path) = pointer.strip_prefix('/').filter(|path| !path.contains('~')) else {
+        return root.pointer(pointer);
+    };
+    let objects = path.split('/').try_fold(root, |at, word| at.as_object()?.get(word));
+    // An array is on the way, or nothing is there.
+    objects.or_else(|| root.pointer(pointer))
 }
 
 /// Whether a property must be there.
