@@ -2,7 +2,7 @@
 //!
 //! Without settings it runs on three loopback servers: a primary that answers 503 and then hangs, a secondary that
 //! refuses, and a third whose first answer breaks the schema and whose second, asked for with the errors, is right.
-//! The stand-in model behind the third reads the text it is sent.
+//! The stand-in model behind the third reads the text it is sent, if that is an invoice laid out like those in `data`.
 //!
 //! ```text
 //! cargo run --example extract                      # the texts in examples/data
@@ -29,6 +29,9 @@ use backstop::{
 };
 use backstop_examples::{invoice::Invoice, stand_in};
 
+const STAND_IN: &str = "The model here is a stand-in that reads invoices laid out like those in examples/data; for other \
+    texts, set OPENAI_API_KEY (or OPENAI_BASE_URL) and BACKSTOP_MODEL.";
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 #[tokio::main(flavor = "current_thread")]
@@ -37,6 +40,9 @@ async fn main() -> ExitCode {
         Ok(0) => ExitCode::SUCCESS,
         Ok(failed) => {
             eprintln!("no invoice from {failed} text(s)");
+            if !uses_real_server() {
+                eprintln!("{STAND_IN}");
+            }
             ExitCode::FAILURE
         }
         Err(error) => {

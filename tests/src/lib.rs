@@ -79,14 +79,20 @@ mod documents {
     struct Checks;
     #[doc = include_str!("../../docs/failure-policy.md")]
     struct FailurePolicy;
+    #[doc = include_str!("../../docs/observing.md")]
+    struct Observing;
     #[doc = include_str!("../../docs/prompts.md")]
     struct Prompts;
+    #[doc = include_str!("../../docs/providers.md")]
+    struct Providers;
     #[doc = include_str!("../../docs/refusal.md")]
     struct Refusal;
     #[doc = include_str!("../../docs/resilience.md")]
     struct Resilience;
     #[doc = include_str!("../../docs/streaming.md")]
     struct Streaming;
+    #[doc = include_str!("../../docs/testing.md")]
+    struct Testing;
     #[doc = include_str!("../../docs/validation.md")]
     struct Validation;
 }
