@@ -1,19 +1,21 @@
 //! What the engine tells `tracing`, and what it does not.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     fmt::{Debug, Write},
     future::IntoFuture,
     rc::Rc,
     sync::Once,
 };
 
+use async_trait::async_trait;
 use backstop_core::{
-    BreakerConfig, Candidate, Chain, FailureKind, Message, ProviderError, ProviderExt, Registry, Rejection,
-    Request, validator,
+    Attempt, BreakerConfig, Candidate, Chain, Chunk, ChunkStream, FailureKind, FinishKind, Message, Provider,
+    ProviderError, ProviderExt, Registry, Rejection, Request, Response, validator,
 };
 use backstop_mock::{MockProvider, Step};
 use backstop_tests::secs;
+use futures_util::{StreamExt, stream};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -27,6 +29,8 @@ struct Line {
     target: String,
     name: String,
     text: String,
+    /// In how many spans.
+    inside: usize,
 }
 
 /// What was written on the thread of this test.
@@ -35,6 +39,7 @@ struct Log(Rc<RefCell<Vec<Line>>>);
 
 thread_local! {
     static HERE: RefCell<Option<Log>> = const { RefCell::new(None) };
+    static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Log {
@@ -68,7 +73,7 @@ impl Everything {
         let mut text = String::new();
         record(&mut Text(&mut text));
         let (target, name) = (metadata.target().to_owned(), metadata.name().to_owned());
-        log.0.borrow_mut().push(Line { level: *metadata.level(), target, name, text });
+        log.0.borrow_mut().push(Line { level: *metadata.level(), target, name, text, inside: INSIDE.get() });
     }
 }
 
@@ -98,9 +103,13 @@ impl Subscriber for Everything {
         Self::write(event.metadata(), |text| event.record(text));
     }
 
-    fn enter(&self, _: &Id) {}
+    fn enter(&self, _: &Id) {
+        INSIDE.set(INSIDE.get() + 1);
+    }
 
-    fn exit(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {
+        INSIDE.set(INSIDE.get() - 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,6 +129,40 @@ async fn there_is_one_span_for_each_call_and_one_for_each_attempt() {
         log.lines(|line| line.level <= Level::WARN).is_empty(),
         "a call that was served warns of nothing"
     );
+}
+
+/// Says something with each chunk.
+struct Talkative;
+
+#[async_trait]
+impl Provider for Talkative {
+    fn name(&self) -> &str {
+        "talkative"
+    }
+
+    async fn complete(&self, _: &Attempt<'_>) -> Result<Response, ProviderError> {
+        Ok(Response::new("five words are said here"))
+    }
+
+    async fn stream(&self, attempt: &Attempt<'_>) -> Result<ChunkStream, ProviderError> {
+        let words: Vec<_> = self.complete(attempt).await?.text.split(' ').map(str::to_owned).collect();
+        let chunks = words.into_iter().map(Chunk::Text).chain([Chunk::End(FinishKind::Stop.into())]);
+        let talk = |_: &_| tracing::info!(target: "backstop", "a chunk");
+        Ok(stream::iter(chunks.map(Ok).collect::<Vec<_>>()).inspect(talk).boxed())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_says_while_it_streams_is_said_in_the_span_of_the_call() {
+    let log = Log::begin();
+    let chain = Chain::builder().target(Talkative.model("m")).build().unwrap();
+    let mut answer = chain.stream("x").head(0, secs(0)).await.unwrap();
+    while answer.next().await.is_some() {
+        assert_eq!(INSIDE.get(), 0, "the consumer is in no span");
+    }
+    let said = log.lines(|line| line.text.contains("a chunk"));
+    assert_eq!(said.len(), 6);
+    assert!(said.iter().all(|line| line.inside > 0), "{said:?}");
 }
 
 #[tokio::test]

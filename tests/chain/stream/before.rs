@@ -177,6 +177,21 @@ async fn tool_calls_come_in_pieces_and_end_whole() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pieces_of_very_many_calls_in_turn_find_their_calls() {
+    // Looking through all calls for each piece would take minutes.
+    let calls = 0..30_000;
+    let begun = calls.clone().map(|index| Piece::tool_call(index, "f", "["));
+    let ended = (0..5).flat_map(|_| calls.clone()).map(|index| Piece::arguments(index, index.to_string()));
+    let step = Step::stream(begun.chain(ended).chain([Piece::end_with(FinishKind::ToolCalls)]));
+    let got = read(chain([step]).stream("hi").await.unwrap()).await;
+    let calls = &got.response().tool_calls;
+    assert_eq!(calls.len(), 30_000);
+    for (index, call) in calls.iter().enumerate() {
+        assert_eq!(call.arguments, format!("[{}", index.to_string().repeat(5)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn reasoning_is_held_back_unless_asked_for_and_then_ends_the_wait_early() {
     let thinks = || {
         Step::stream([

@@ -130,6 +130,26 @@ async fn a_long_probe_keeps_its_lease_by_its_content_and_closes_the_circuit_at_i
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_probe_keeps_its_lease_while_a_slow_consumer_takes_what_is_there() {
+    let registry = registry();
+    let cut = chain(&registry, Step::stream(["begun".into(), Piece::cut()]));
+    for _ in 0..2 {
+        read(cut.stream("hi").head(0, secs(0)).await.unwrap()).await;
+    }
+    advance(secs(60)).await;
+    let long = chain(&registry, Step::stream((0..6).map(|_| "more ".into()).chain([Piece::end()])));
+    let mut probe = long.stream("hi").head(0, secs(0)).await.unwrap();
+    for _ in 0..6 {
+        probe.next().await.unwrap().unwrap();
+        sleep(secs(15)).await;
+        let error = long.stream("hi").await.unwrap_err();
+        assert!(matches!(error.report().skips[0].reason, Skip::BreakerOpen { .. }), "one probe at a time");
+    }
+    assert!(read(probe).await.finished.is_some());
+    assert_eq!(state(&registry), State::Closed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_probe_may_pause_for_as_long_as_its_target_may() {
     let config = BreakerConfig::five_then_thirty_seconds().consecutive_failures(1).build().unwrap();
     let registry = Registry::builder().config(config).build();

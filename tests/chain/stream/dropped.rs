@@ -47,6 +47,30 @@ async fn a_dropped_stream_cancels_the_request_and_keeps_line_and_tokens() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_read_until_a_stream_is_dropped_is_counted_and_no_more() {
+    let pieces = (0..100).map(|_| Piece::text("four"));
+    for cancels in [false, true] {
+        let (chain, provider, heard) = watched(Step::stream(pieces.clone().chain([Piece::end()])));
+        let mut stream = chain.stream("hi").head(0, secs(0)).await.unwrap();
+        for _ in 0..=40 {
+            stream.next().await.unwrap().unwrap();
+        }
+        if cancels {
+            assert_eq!(stream.cancel().usage.output_tokens, 40);
+        } else {
+            drop(stream);
+        }
+        let record = &heard.attempts()[0];
+        assert_eq!(provider.in_flight(), 0);
+        assert_eq!((&record.outcome, record.usage.unwrap().output_tokens), (&AttemptOutcome::Cancelled, 40));
+        assert_eq!(
+            (only_end(&heard, 1), heard.ended()[0].1.usage.output_tokens),
+            (CallOutcome::Cancelled, 40)
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn cancelling_gives_the_report() {
     let (chain, provider, heard) = watched(Step::stream(["x".repeat(400).as_str().into(), Piece::hang()]));
     let report = chain.stream("hi").await.unwrap().cancel();

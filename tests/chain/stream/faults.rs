@@ -1,12 +1,14 @@
 //! Any schedule of faults: no text of two models in one uninterrupted sequence, no hang, no panic.
 
-use backstop_core::{Chain, FailureKind, FinishKind, OnInterrupt, ProviderExt, StreamEvent, Usage};
+use backstop_core::{
+    Capabilities, Chain, FailureKind, FinishKind, OnInterrupt, ProviderExt, StreamEvent, Usage,
+};
 use backstop_mock::{MockProvider, Piece, Step};
 use backstop_tests::{millis, secs};
 use proptest::prelude::*;
 use tokio::time::timeout;
 
-use super::support::read;
+use super::support::{Got, read_with_pauses};
 
 /// What a stream does, with texts that name their target.
 #[derive(Clone, Debug)]
@@ -82,32 +84,39 @@ struct Options {
     hold: bool,
     reasoning: bool,
     retries: u8,
+    /// How long the consumer is busy after each event, in turn.
+    pauses: Vec<u64>,
 }
 
 fn options() -> impl Strategy<Value = Options> {
-    let modes = vec![OnInterrupt::Error, OnInterrupt::Restart];
+    let modes = vec![OnInterrupt::Error, OnInterrupt::Restart, OnInterrupt::Continue];
     (
         prop::sample::select(modes),
         prop::sample::select(vec![0, 30, 120]),
         any::<bool>(),
         any::<bool>(),
         0..2_u8,
+        prop::collection::vec(0..100_u64, 1..4),
     )
-        .prop_map(|(on_interrupt, head, hold, reasoning, retries)| Options {
+        .prop_map(|(on_interrupt, head, hold, reasoning, retries, pauses)| Options {
             on_interrupt,
             head,
             hold,
             reasoning,
             retries,
+            pauses,
         })
 }
 
-async fn play(scripts: Vec<Vec<Act>>, options: Options) {
-    let marks = ['a', 'b', 'c'];
-    let mut chain = Chain::builder();
-    for (script, mark) in scripts.iter().zip(marks) {
+const MARKS: [char; 3] = ['a', 'b', 'c'];
+
+async fn play(scripts: &[Vec<Act>], options: &Options, pauses: &[u64]) -> Option<Got> {
+    let mut chain = Chain::builder().seed(1);
+    for (script, mark) in scripts.iter().zip(MARKS) {
         let step = Step::stream(script.iter().map(|act| act.piece(mark)));
-        chain = chain.target(MockProvider::new(mark.to_string(), [step]).model("m").retries(options.retries));
+        let provider = MockProvider::new(mark.to_string(), [step])
+            .capable(Capabilities::unknown().with_prefill(mark != 'b').with_tools(true));
+        chain = chain.target(provider.model("m").retries(options.retries));
     }
     let call = chain
         .build()
@@ -117,12 +126,20 @@ async fn play(scripts: Vec<Vec<Act>>, options: Options) {
         .hold(options.hold)
         .reasoning(options.reasoning)
         .on_interrupt(options.on_interrupt);
-    let Ok(stream) = call.await else { return };
-    let got = read(stream).await;
-    let mut mark = None;
+    let got = read_with_pauses(call.await.ok()?, pauses.iter().copied().map(secs)).await;
+    check(&got, options);
+    Some(got)
+}
+
+fn check(got: &Got, options: &Options) {
+    let (mut mark, mut continues) = (None, false);
     for event in &got.events {
         match event {
             StreamEvent::Started { target } | StreamEvent::Restarted { target } => {
+                mark = target.as_str().chars().next();
+            }
+            StreamEvent::Continued { target } => {
+                continues = true;
                 mark = target.as_str().chars().next();
             }
             StreamEvent::Delta(text) => {
@@ -138,15 +155,33 @@ async fn play(scripts: Vec<Vec<Act>>, options: Options) {
         }
         (None, Some(interrupted)) => {
             assert_eq!(interrupted.text, got.text);
-            assert_eq!(Some(&interrupted.target), got.targets.last());
-            assert_eq!(
-                interrupted.report.usage.output_tokens > 0,
-                !got.text.is_empty() || interrupted.report.usage.output_tokens > 0
-            );
+            // Who goes on with a text may break before anything was added to it.
+            assert!(continues || Some(&interrupted.target) == got.targets.last());
+            assert!(got.targets.contains(&interrupted.target));
+            assert!(interrupted.report.usage.output_tokens > 0 || got.text.is_empty());
         }
         ended => panic!("exactly one end: {ended:?}"),
     }
     assert!(options.on_interrupt == OnInterrupt::Restart || options.reasoning || got.restarts == 0);
+    assert!(options.on_interrupt == OnInterrupt::Continue || !continues);
+}
+
+/// What a consumer got, without times.
+fn outcome(got: &Option<Got>) -> impl PartialEq + std::fmt::Debug {
+    got.as_ref().map(|got| {
+        let kind = got.interrupted.as_ref().map(|interrupted| interrupted.kind());
+        (got.text.clone(), got.targets.clone(), got.events.len(), got.restarts, kind)
+    })
+}
+
+/// Whether an attempt met a timer: a provider that goes on while the consumer is busy may then be in time.
+fn timed_out(got: &Option<Got>) -> bool {
+    let Some(got) = got else { return false };
+    let report = got.finished.as_ref().map(|(_, report)| report);
+    let report = report.or(got.interrupted.as_ref().map(|interrupted| &*interrupted.report));
+    report.is_some_and(|report| {
+        report.attempts.iter().any(|attempt| attempt.failure() == Some(FailureKind::Timeout))
+    })
 }
 
 proptest! {
@@ -155,7 +190,14 @@ proptest! {
     fn no_sequence_holds_text_of_two_models_and_every_stream_ends(scripts in scripts(), options in options()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
-            timeout(secs(100_000), play(scripts, options)).await.expect("a stream that does not end");
+            let both = async {
+                let (quick, slow) = (play(&scripts, &options, &[0]).await, play(&scripts, &options, &options.pauses).await);
+                // Before the first content the consumer's time is the deadline's.
+                if !options.reasoning && !timed_out(&quick) {
+                    assert_eq!(outcome(&quick), outcome(&slow), "a busy consumer changes nothing");
+                }
+            };
+            timeout(secs(100_000), both).await.expect("a stream that does not end");
         });
     }
 }

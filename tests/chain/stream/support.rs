@@ -1,8 +1,11 @@
 //! Reads a stream to its end.
 
+use std::time::Duration;
+
 use backstop_core::ProviderExt;
 use backstop_core::{AnswerStream, Chain, Interrupted, Report, Response, StreamEvent, TargetId};
 use backstop_mock::{MockProvider, Step};
+use tokio::time::sleep;
 
 /// All that a consumer got.
 #[derive(Debug, Default)]
@@ -35,9 +38,20 @@ impl Got {
     }
 }
 
-pub async fn read(mut stream: AnswerStream) -> Got {
-    let mut got = Got::default();
+pub async fn read(stream: AnswerStream) -> Got {
+    read_with_pauses(stream, [Duration::ZERO].into_iter()).await
+}
+
+/// The same, busy for these times in turn before it asks for more.
+pub async fn read_with_pauses(
+    mut stream: AnswerStream,
+    pauses: impl Iterator<Item = Duration> + Clone,
+) -> Got {
+    let (mut got, mut pauses) = (Got::default(), pauses.cycle());
     while let Some(item) = stream.next().await {
+        if let Some(pause) = pauses.next().filter(|pause| !pause.is_zero()) {
+            sleep(pause).await;
+        }
         assert!(got.finished.is_none() && got.interrupted.is_none(), "nothing comes after the end");
         let event = match item {
             Ok(event) => event,

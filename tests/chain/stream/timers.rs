@@ -1,6 +1,6 @@
 //! Four timers: first content, the head's, idle, total. None of them runs while the consumer is busy.
 
-use backstop_core::{AnswerStream, FailureKind, Interrupted, OnInterrupt, Stage, StreamEvent};
+use backstop_core::{AnswerStream, FailureKind, Interrupted, OnInterrupt, Stage, StreamEvent, Usage};
 use backstop_mock::{Piece, Step};
 use backstop_tests::{millis, secs};
 use tokio::time::{Instant, advance, sleep};
@@ -95,6 +95,31 @@ async fn a_slow_consumer_trips_no_timer_and_is_not_counted_as_the_providers_time
     let chain = chain([Step::stream(pieces)]);
     let call = chain.stream("hi").head(0, secs(0)).idle(secs(2)).total(secs(20)).first_content(secs(5));
     assert_eq!(read_slowly(call.await.unwrap(), secs(500)).await, "xxxxx");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_consumer_of_what_is_there_already_trips_no_timer_and_is_not_counted_either() {
+    let ready = || (0..5).map(|_| Piece::text("four"));
+    let step = Step::stream(
+        [Piece::wait(secs(1))]
+            .into_iter()
+            .chain(ready())
+            .chain([Piece::wait(secs(9))])
+            .chain(ready())
+            .chain([Piece::end()]),
+    )
+    .usage(Usage::new(1, 10));
+    let mut stream =
+        chain([step]).stream("hi").head(0, secs(0)).idle(secs(10)).total(secs(11)).await.unwrap();
+    let mut report = None;
+    while let Some(event) = stream.next().await {
+        if let StreamEvent::Finished { report: ended, .. } = event.unwrap() {
+            report = Some(ended);
+        }
+        sleep(secs(500)).await;
+    }
+    let attempt = &report.unwrap().attempts[0];
+    assert_eq!((attempt.first_content, attempt.per_output_token), (Some(secs(1)), Some(secs(1))));
 }
 
 #[tokio::test(start_paused = true)]

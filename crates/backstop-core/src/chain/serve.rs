@@ -82,8 +82,7 @@ impl<'a> Visit<'a> {
             match self.attempt(walk, admitted, allowance).await {
                 Tried::Served(response, changes) => return End::Served(Got::Whole(response, changes)),
                 Tried::Live(reading, admitted, line) => {
-                    let live =
-                        Live { visit: self, reading: *reading, admitted: *admitted, line, quality: None };
+                    let live = Live { visit: self, reading, admitted: *admitted, line, quality: None };
                     return End::Served(Got::Live(Box::new(live)));
                 }
                 Tried::Failed(failure, Disposition::GiveUp) => return End::GiveUp(failure),

@@ -11,7 +11,8 @@ use futures_util::{Stream, future::BoxFuture};
 
 use super::{
     event::{Interrupted, StreamEvent},
-    mailbox::{End, Mailbox},
+    loan::Loan,
+    mailbox::{End, Given, Mailbox},
 };
 use crate::{error::ChainError, report::Report};
 
@@ -22,6 +23,8 @@ use crate::{error::ChainError, report::Report};
 /// cancels the request; observers hear of the attempt as cancelled, with the tokens so far.
 #[must_use = "a stream does nothing unless polled"]
 pub struct AnswerStream {
+    /// Goes before the driver, which closes the attempt's line: the tokens so far are in it by then.
+    loan: Option<Box<Loan>>,
     /// Empty once the call has ended.
     driver: Option<BoxFuture<'static, ()>>,
     mailbox: Arc<Mailbox>,
@@ -39,7 +42,7 @@ impl AnswerStream {
     ) -> Result<Self, ChainError> {
         let ended = std::future::poll_fn(|cx| match driver.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
-            Poll::Pending if mailbox.has_event() => Poll::Ready(false),
+            Poll::Pending if mailbox.is_given() => Poll::Ready(false),
             Poll::Pending => Poll::Pending,
         });
         let first = !ended.await;
@@ -49,7 +52,7 @@ impl AnswerStream {
             Some(end) => mailbox.close(end),
             None => {}
         }
-        Ok(Self { driver, mailbox, first, report: None })
+        Ok(Self { loan: None, driver, mailbox, first, report: None })
     }
 
     /// The next event; `None` after the last one. The same as [`StreamExt::next`](futures_util::StreamExt::next),
@@ -62,6 +65,7 @@ impl AnswerStream {
     /// tokens so far. After the end it is the report of the whole call.
     #[must_use]
     pub fn cancel(mut self) -> Report {
+        self.loan = None;
         self.driver = None;
         match &self.report {
             Some(report) => (**report).clone(),
@@ -74,17 +78,23 @@ impl Stream for AnswerStream {
     type Item = Result<StreamEvent, Interrupted>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if std::mem::take(&mut self.first) {
-            return Poll::Ready(self.mailbox.take_event().map(Ok));
-        }
-        if let Some(driver) = &mut self.driver {
-            if driver.as_mut().poll(cx).is_pending() {
-                return match self.mailbox.take_event() {
-                    Some(event) => Poll::Ready(Some(Ok(event))),
-                    None => Poll::Pending,
-                };
+        let stream = &mut *self;
+        while let Some(driver) = &mut stream.driver {
+            if let Some(event) = stream.loan.as_mut().and_then(|loan| loan.event(cx)) {
+                return Poll::Ready(Some(Ok(event)));
             }
-            self.driver = None;
+            if let Some(loan) = stream.loan.take() {
+                stream.mailbox.give_back(loan);
+            }
+            if !std::mem::take(&mut stream.first) && driver.as_mut().poll(cx).is_ready() {
+                stream.driver = None;
+                break;
+            }
+            match stream.mailbox.take() {
+                Some(Given::Event(event)) => return Poll::Ready(Some(Ok(event))),
+                Some(Given::Loan(loan)) => stream.loan = Some(loan),
+                None => return Poll::Pending,
+            }
         }
         Poll::Ready(match self.mailbox.take_end() {
             Some(End::Finished(response, report)) => {

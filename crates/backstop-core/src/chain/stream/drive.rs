@@ -36,10 +36,11 @@ pub(crate) async fn drive(
     request: Request,
     options: CallOptions,
     prepared: Result<(), ConfigError>,
-    side: Side,
+    mut side: Side,
 ) {
     let (call_id, rng) = chain.inner().next_call();
     let span = tracing::info_span!(target: "backstop", "call", %call_id);
+    side.span.clone_from(&span);
     let end = run(chain.inner(), &request, &options, prepared, &side, (call_id, rng)).instrument(span).await;
     side.close(end);
 }

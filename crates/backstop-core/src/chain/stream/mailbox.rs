@@ -1,4 +1,4 @@
-//! How events get from the call's future to the stream that polls it.
+//! How events, and the reading of them, get from the call's future to the stream that polls it.
 
 use std::{
     future::poll_fn,
@@ -11,9 +11,11 @@ use std::{
 };
 
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::{
     event::{Interrupted, StreamEvent},
+    loan::Loan,
     settings::Settings,
 };
 use crate::{
@@ -32,13 +34,20 @@ pub(crate) enum End {
     Finished(Box<Response>, Arc<Report>),
 }
 
-/// One place for an event. Both ends are polled by the same task, one inside the other, so nobody has to be woken.
+/// What the stream is given.
+pub(crate) enum Given {
+    Event(StreamEvent),
+    Loan(Box<Loan>),
+}
+
+/// One place for each direction. Both ends are polled by the same task, one inside the other, so nobody has to be woken.
 #[derive(Default)]
 pub(crate) struct Mailbox(Mutex<Mail>);
 
 #[derive(Default)]
 struct Mail {
-    event: Option<StreamEvent>,
+    given: Option<Given>,
+    returned: Option<Box<Loan>>,
     end: Option<End>,
     ledger: Option<Ledger>,
 }
@@ -51,18 +60,28 @@ impl Mailbox {
     /// Hands an event over, and comes back when the consumer asks for the next one: it polls again only after it has
     /// taken what was there.
     async fn send(&self, event: StreamEvent) {
-        self.mail().event = Some(event);
+        self.mail().given = Some(Given::Event(event));
         let mut handed_over = false;
         poll_fn(|_| if std::mem::replace(&mut handed_over, true) { Poll::Ready(()) } else { Poll::Pending })
             .await;
     }
 
-    pub(crate) fn has_event(&self) -> bool {
-        self.mail().event.is_some()
+    /// Comes back with the loan.
+    async fn lend(&self, loan: Box<Loan>) -> Box<Loan> {
+        self.mail().given = Some(Given::Loan(loan));
+        poll_fn(|_| self.mail().returned.take().map_or(Poll::Pending, Poll::Ready)).await
     }
 
-    pub(crate) fn take_event(&self) -> Option<StreamEvent> {
-        self.mail().event.take()
+    pub(crate) fn give_back(&self, loan: Box<Loan>) {
+        self.mail().returned = Some(loan);
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.mail().given.is_some()
+    }
+
+    pub(crate) fn take(&self) -> Option<Given> {
+        self.mail().given.take()
     }
 
     pub(crate) fn close(&self, end: End) {
@@ -94,6 +113,8 @@ pub(crate) struct Side {
     pub(crate) settings: Settings,
     /// Judges the whole answer at its end.
     pub(crate) judge: Option<Arc<dyn Judge>>,
+    /// The call's.
+    pub(crate) span: Span,
     mailbox: Arc<Mailbox>,
     started: Instant,
     shown: Mutex<Seen>,
@@ -106,6 +127,7 @@ impl Side {
         Self {
             settings,
             judge,
+            span: Span::none(),
             mailbox,
             started: Instant::now(),
             shown: Mutex::default(),
@@ -126,6 +148,17 @@ impl Side {
     /// that was: the provider's timers go on from there.
     pub(crate) async fn emit(&self, event: StreamEvent, since: Instant) -> Instant {
         self.mailbox.send(event).await;
+        self.asked(since)
+    }
+
+    /// Lends the reading, and has it back when the provider is to be waited for, and says when that was. Whatever was
+    /// shown in between was there: all of that time is the consumer's.
+    pub(crate) async fn lend(&self, loan: Box<Loan>, since: Instant) -> (Box<Loan>, Instant) {
+        let loan = self.mailbox.lend(loan).await;
+        (loan, self.asked(since))
+    }
+
+    fn asked(&self, since: Instant) -> Instant {
         let now = Instant::now();
         let nanos = u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(u64::MAX);
         // Nobody else writes it.

@@ -17,6 +17,7 @@ mod call;
 mod drive;
 mod event;
 mod head;
+mod loan;
 mod mailbox;
 mod meter;
 mod open;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    event::StreamEvent,
+    loan::{Loan, Terms},
     mailbox::Side,
     reading::{Read, Reading},
 };
@@ -15,7 +14,9 @@ use crate::{
     chain::{
         admit::Admitted,
         conclude::{conclude, settle},
+        context::Cx,
         send::{Failed, judge},
+        slot::Slot,
         visit::Visit,
         walk::Walk,
     },
@@ -32,7 +33,7 @@ use crate::{
 /// A stream under way. Dropped before its end it counts as nothing: the permit says so by itself, and the meter,
 /// which goes before the line, leaves the tokens so far in it.
 pub(crate) struct Live<'a> {
-    pub(crate) reading: Reading,
+    pub(crate) reading: Box<Reading>,
     pub(crate) visit: Visit<'a>,
     pub(crate) admitted: Admitted<'a>,
     pub(crate) line: AttemptLine,
@@ -54,14 +55,10 @@ pub(crate) struct Broken {
 }
 
 /// Gives the answer out as it comes, and tells breaker, quality window and report how it ended.
-pub(crate) async fn pump(
-    mut live: Box<Live<'_>>,
-    walk: &mut Walk,
-    side: &Side,
-) -> Result<Box<Response>, Broken> {
-    let ended = flow(&mut live, side).await;
-    live.reading.meter.note();
+pub(crate) async fn pump(live: Box<Live<'_>>, walk: &mut Walk, side: &Side) -> Result<Box<Response>, Broken> {
     let Live { reading, mut visit, admitted, line, quality } = *live;
+    let (reading, ended) = flow(reading, (visit.cx, visit.slot), &admitted, side).await;
+    reading.meter.note();
     let first_content = reading.meter.first_content();
     let mut response = reading.response;
     match ended {
@@ -105,58 +102,55 @@ pub(crate) async fn pump(
     }
 }
 
-async fn flow(live: &mut Live<'_>, side: &Side) -> Result<(), Failure> {
-    let Live { reading, visit, admitted, .. } = live;
-    // When the clock was last looked at, which is not done for what is there already.
-    let mut now = Instant::now();
-    while let Some(event) = reading.held.pop_front() {
-        now = reading.emit(side, event, now).await;
-    }
-    if reading.accepted {
-        // An answer may be empty where the request says so.
-        reading.announce(side, now).await;
-        return Ok(());
-    }
-    let idle = side.settings.idle(&visit.slot.target);
+async fn flow(
+    mut reading: Box<Reading>,
+    (cx, slot): (&Cx<'_>, &Slot),
+    admitted: &Admitted<'_>,
+    side: &Side,
+) -> (Box<Reading>, Result<(), Failure>) {
+    let mut now = reading.announce(side, Instant::now()).await;
+    let idle = side.settings.idle(&slot.target);
     let mut idle_until = now + idle;
+    // The lease of a probe begins anew with each content, and an answer that is accepted has nothing left to read.
+    let reads = !admitted.permit.is_probe() && !reading.accepted;
+    let terms = Terms { reads, reasoning: side.settings.reasoning };
+    let mut loan = Box::new(Loan::new(reading, terms, side.span.clone()));
     loop {
-        // What is there already needs no timer either. Giving up on `next` loses nothing: the stream keeps its place.
-        let read = match reading.next().now_or_never() {
-            Some(read) => read,
-            None => {
-                let read = in_time(reading, side, idle, idle_until).await?;
-                now = Instant::now();
-                read
-            }
-        };
-        match read.map_err(interrupted)? {
-            Read::Nothing => {}
-            Read::Reasoning(_) if !side.settings.reasoning => {}
-            Read::Reasoning(text) => {
-                let event = StreamEvent::Reasoning(text);
-                idle_until += emit_aside(reading, side, event, &mut now).await;
-            }
-            Read::Blanks(event) => idle_until += emit_aside(reading, side, event, &mut now).await,
-            Read::Content(event) => {
-                admitted.permit.renew();
-                reading.meter.content(now, side.busy());
-                now = reading.emit(side, event, now).await;
-                idle_until = now + idle;
-            }
-            Read::Refused => return baseline(visit.cx.request, &reading.response),
-            Read::Ended => {
-                // The deadline ended with the search for a target; the answer has the time of the whole stream.
-                let until = side.total_until();
-                return judge(visit.cx, visit.slot, &reading.response, until).await.map(|_| ());
-            }
+        let since = now;
+        (loan, now) = side.lend(loan, since).await;
+        let reading = &mut loan.reading;
+        if std::mem::take(&mut loan.content) {
+            reading.meter.content(now, side.busy());
+            idle_until = now + idle;
+        } else {
+            idle_until += now.duration_since(since);
         }
+        let read = match loan.read.take() {
+            _ if reading.accepted => return (loan.reading, Ok(())),
+            Some(read) => read.map_err(interrupted),
+            None => in_time(reading, side, idle, idle_until).await,
+        };
+        let ended = match read {
+            Ok(Read::Refused) => baseline(cx.request, &reading.response),
+            Ok(Read::Ended) => {
+                // The deadline ended with the search for a target; the answer has the time of the whole stream.
+                judge(cx, slot, &reading.response, side.total_until()).await.map(|_| ())
+            }
+            Ok(read) => {
+                now = Instant::now();
+                let is_content = matches!(read, Read::Content(_));
+                reading.held.extend(read.event(terms.reasoning));
+                if is_content {
+                    admitted.permit.renew();
+                    reading.meter.content(now, side.busy());
+                    idle_until = now + idle;
+                }
+                continue;
+            }
+            Err(failure) => Err(failure),
+        };
+        return (loan.reading, ended);
     }
-}
-
-/// Shows what is no content, and says for how long the consumer was busy with it.
-async fn emit_aside(reading: &mut Reading, side: &Side, event: StreamEvent, now: &mut Instant) -> Duration {
-    let since = std::mem::replace(now, reading.emit(side, event, *now).await);
-    now.duration_since(since)
 }
 
 /// Waits for the next chunk as long as the timers allow.
@@ -165,16 +159,16 @@ async fn in_time(
     side: &Side,
     idle: Duration,
     idle_until: Instant,
-) -> Result<Result<Read, ProviderError>, Failure> {
+) -> Result<Read, Failure> {
     let total_until = side.total_until();
-    let read = timeout_at(idle_until.min(total_until), reading.next()).await;
-    read.map_err(|_| {
-        if total_until > idle_until {
-            return stalled(idle).into();
+    match timeout_at(idle_until.min(total_until), reading.next()).await {
+        Ok(read) => read.map_err(interrupted),
+        Err(_) if total_until > idle_until => Err(stalled(idle).into()),
+        Err(_) => {
+            let message = format!("not complete in {}", Human(side.settings.total));
+            Err(ProviderError::new(FailureKind::Timeout, message).with_stage(Stage::Total).into())
         }
-        let message = format!("not complete in {}", Human(side.settings.total));
-        ProviderError::new(FailureKind::Timeout, message).with_stage(Stage::Total).into()
-    })
+    }
 }
 
 /// Too long between one piece of content and the next.

@@ -1,6 +1,10 @@
 //! One vendor's stream, read chunk by chunk into a response.
 
-use std::{collections::VecDeque, future::poll_fn, task::Poll};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::poll_fn,
+    task::{Context, Poll},
+};
 
 use futures_util::StreamExt;
 use tokio::time::Instant;
@@ -26,8 +30,8 @@ pub(crate) struct Reading {
     target: TargetId,
     /// The answer so far.
     pub(crate) response: Response,
-    /// Which of the vendor's indexes each tool call has.
-    calls: Vec<usize>,
+    /// Where in the answer the tool call with one of the vendor's indexes is.
+    calls: BTreeMap<usize, usize>,
     /// What the consumer has not been given yet.
     pub(crate) held: VecDeque<StreamEvent>,
     /// It goes on with another target's text.
@@ -53,6 +57,17 @@ pub(crate) enum Read {
     Ended,
 }
 
+impl Read {
+    /// What the consumer is shown of it.
+    pub(crate) fn event(self, reasoning: bool) -> Option<StreamEvent> {
+        match self {
+            Self::Content(event) | Self::Blanks(event) => Some(event),
+            Self::Reasoning(text) => reasoning.then_some(StreamEvent::Reasoning(text)),
+            Self::Nothing | Self::Refused | Self::Ended => None,
+        }
+    }
+}
+
 impl Reading {
     pub(crate) fn new(chunks: ChunkStream, meter: Meter, target: TargetId, beginning: Option<&str>) -> Self {
         let beginning = beginning.unwrap_or_default();
@@ -62,7 +77,7 @@ impl Reading {
             meter,
             target,
             response: Response::new(beginning).with_finish(FinishKind::Unknown),
-            calls: Vec::new(),
+            calls: BTreeMap::new(),
             held: VecDeque::new(),
             continues: !beginning.is_empty(),
             skips_blanks: beginning.ends_with(char::is_whitespace),
@@ -71,22 +86,35 @@ impl Reading {
         }
     }
 
-    /// The next chunk. Without the end mark a stream was cut, wherever its body ends.
+    /// The next chunk. Giving up on it loses nothing: the stream keeps its place.
     pub(crate) async fn next(&mut self) -> Result<Read, ProviderError> {
         if self.read >= AT_ONCE {
             // Dropped here, the next call waits in its place.
             give_way().await;
             self.read = 0;
         }
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The next chunk if it is there, and if others have had their turn, for which [`next`](Self::next) sees. Without
+    /// the end mark a stream was cut, wherever its body ends.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, ProviderError>> {
+        if self.read >= AT_ONCE {
+            return Poll::Pending;
+        }
+        let Poll::Ready(chunk) = self.chunks.poll_next_unpin(cx) else {
+            self.read = 0;
+            return Poll::Pending;
+        };
         self.read += 1;
-        match self.chunks.next().await {
+        Poll::Ready(match chunk {
             Some(Ok(chunk)) => Ok(self.take(chunk)),
             Some(Err(error)) => Err(error),
             None => Err(ProviderError::new(
                 FailureKind::MalformedResponse,
                 "the stream ended before the model was done",
             )),
-        }
+        })
     }
 
     fn take(&mut self, chunk: Chunk) -> Read {
@@ -152,13 +180,12 @@ impl Reading {
         arguments: String,
     ) -> Read {
         self.meter.output(&arguments);
-        let known = self.calls.iter().rposition(|known| *known == index);
-        if known.is_none() {
-            self.calls.push(index);
-            self.response.tool_calls.push(ToolCall::new(format!("call_{index}"), "", ""));
-        }
-        let place = known.unwrap_or(self.calls.len() - 1);
-        if let Some(call) = self.response.tool_calls.get_mut(place) {
+        let calls = &mut self.response.tool_calls;
+        let place = *self.calls.entry(index).or_insert_with(|| {
+            calls.push(ToolCall::new(format!("call_{index}"), "", ""));
+            calls.len() - 1
+        });
+        if let Some(call) = calls.get_mut(place) {
             if let Some(id) = &id {
                 call.id.clone_from(id);
             }
@@ -171,8 +198,8 @@ impl Reading {
     }
 
     fn signature(&mut self, index: usize, signature: String) -> Read {
-        let place = self.calls.iter().rposition(|known| *known == index);
-        if let Some(call) = place.and_then(|place| self.response.tool_calls.get_mut(place)) {
+        let place = self.calls.get(&index);
+        if let Some(call) = place.and_then(|place| self.response.tool_calls.get_mut(*place)) {
             call.signature = Some(signature);
         }
         Read::Nothing
