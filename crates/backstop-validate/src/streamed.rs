@@ -73,7 +73,10 @@ impl<T: DeserializeOwned + Send + 'static> StreamedExtraction<T> {
 
     async fn run(self) -> Result<ExtractionStream<T>, ChainError> {
         let Self { call, accepted, validator, request, partials } = self;
-        let stream = call.hold(!partials).await?;
+        // Nothing of the value is shown before it begins.
+        let call =
+            if partials { call.hold_until(|piece| piece.contains(['{', '['])) } else { call.hold(true) };
+        let stream = call.await?;
         let parser = partials.then(PartialParser::new);
         Ok(ExtractionStream {
             stream,

@@ -114,6 +114,42 @@ async fn a_value_grows_and_ends_as_the_call_would_have_given_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn until_the_value_begins_whatever_goes_wrong_fails_over_unseen() {
+    let wordy =
+        "I have read all of what you sent me, more than once, and will say in a moment what I make of it. "
+            .repeat(3);
+    let declines = "I'm sorry, but I can't help with that request. ";
+    let cases = [
+        (
+            vec![declines.into(), Piece::wait(secs(2)), "Please ask something else.".into(), Piece::end()],
+            FailureKind::Refused,
+        ),
+        (
+            vec![wordy.as_str().into(), Piece::wait(secs(2)), wordy.as_str().into(), Piece::cut()],
+            FailureKind::MalformedResponse,
+        ),
+        (vec![wordy.as_str().into(), Piece::hang()], FailureKind::Timeout),
+        (vec![wordy.as_str().into(), Piece::end()], FailureKind::NotJson),
+    ];
+    for (pieces, kind) in cases {
+        let first = MockProvider::new("a", [Step::stream(pieces)]);
+        let chain = Chain::builder()
+            .target(first.model("m").retries(0).reasks(0))
+            .target(MockProvider::new("b", [says(&format!("{wordy}\n{}", text()))]).model("m"))
+            .build()
+            .unwrap();
+        let mut stream = extraction(&chain).stream().await.unwrap();
+        let (updates, interrupted) = read(&mut stream).await;
+        assert!(interrupted.is_none(), "{kind}: {interrupted:?}");
+        assert_eq!(targets(&updates), ["b/m"]);
+        assert!(updates.iter().all(|(update, _)| !update.cleared));
+        let answer = stream.finish().await.unwrap();
+        assert_eq!(answer.value, invoice());
+        assert_eq!(course(&answer.report), [("a/m", Some(kind)), ("b/m", None)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn whoever_wants_the_value_only_need_not_look_at_updates() {
     let stream = extraction(&chain([says(&text())])).stream().await.unwrap();
     assert_eq!(stream.finish().await.unwrap().value, invoice());

@@ -32,7 +32,7 @@ pub(crate) enum Ask<'a> {
 impl Ask<'_> {
     /// Whether an attempt may take longer than its target's timeout: until the whole of a stream has come.
     pub(crate) fn holds(self) -> bool {
-        matches!(self, Self::Stream(side) if side.settings.hold)
+        matches!(self, Self::Stream(side) if side.settings.holds())
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     drive::drive,
     head::Head,
     mailbox::{Mailbox, Side},
-    settings::{OnInterrupt, Settings},
+    settings::{Hold, OnInterrupt, Settings},
 };
 use crate::{
     chain::{
@@ -68,7 +68,7 @@ impl Chain {
 /// | [`first_content`](Self::first_content) | each target's | who waits for a whole answer waits as long |
 /// | [`idle`](Self::idle) | each target's | models pause to reason in the middle of an answer, which is no content |
 /// | [`total`](Self::total) | 10 min | the longest answers of large models take about that |
-/// | [`head`](Self::head) | 120 characters or 500 ms | most refusals say so in their first sentence |
+/// | [`head`](Self::head) | 120 characters or 500 ms | most refusals say so in their first sentence, and many streams that break do so at once |
 /// | [`on_interrupt`](Self::on_interrupt) | [`OnInterrupt::Error`] | only the caller knows what can be taken back |
 /// | [`hold`](Self::hold) | off | whoever streams wants to show something |
 /// | [`reasoning`](Self::reasoning) | off | it is shown before it is known whether an answer follows |
@@ -134,7 +134,8 @@ impl StreamCall {
 
     /// How much of the beginning is held back, for [`Check::check_head`](crate::Check::check_head) to judge before
     /// anything is shown: so many characters, the first sentence of 40 characters or more, or what has come `wait`
-    /// after the first content. 0 characters: nothing is held back, nor judged.
+    /// after the first content. What breaks meanwhile fails over unseen, so it is held back in a chain without checks
+    /// too. 0 characters: nothing is held back, nor judged.
     pub fn head(mut self, chars: usize, wait: Duration) -> Self {
         self.settings.head = Head { chars, wait: wait.min(FAR) };
         self
@@ -144,7 +145,22 @@ impl StreamCall {
     /// the policy says, unseen: another attempt, feedback to the model, the next target. The deadline holds until
     /// then, less what is kept for the targets to come.
     pub fn hold(mut self, hold: bool) -> Self {
-        self.settings.hold = hold;
+        self.settings.hold = if hold { Hold::All } else { Hold::Nothing };
+        self
+    }
+
+    /// Holds the answer back until a piece of its text for which `begins` says yes, or until its end: for consumers that
+    /// show nothing before, such as one that looks for JSON in what a model writes. What is wrong with the answer up to
+    /// there leads where the policy says, as with [`hold`](Self::hold).
+    ///
+    /// ```
+    /// # fn ask(chain: &backstop_core::Chain) {
+    /// let call = chain.stream("Your reasons, then `ANSWER:` and the answer.").hold_until(|piece| piece.contains(':'));
+    /// # let _ = call;
+    /// # }
+    /// ```
+    pub fn hold_until(mut self, begins: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.settings.hold = Hold::Until(Arc::new(begins));
         self
     }
 

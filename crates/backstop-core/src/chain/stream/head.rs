@@ -1,4 +1,5 @@
-//! The beginning of an answer that is held back until it is clear that it is no refusal.
+//! The beginning of an answer that is held back: while it is clear neither that it is no refusal nor that the stream
+//! does not break at once.
 
 use std::time::Duration;
 

@@ -115,11 +115,11 @@ async fn head(
     slot: &Slot,
     (admitted, allowance, mut until): (&Admitted<'_>, &Allowance, Instant),
 ) -> Result<(), Option<Failure>> {
-    let mut has_content = false;
+    let (mut has_content, mut held) = (false, true);
     loop {
         let read = match timeout_at(until, reading.next()).await {
             Ok(read) => read.map_err(|error| Some(error.into()))?,
-            Err(_) if has_content && side.settings.hold => {
+            Err(_) if has_content && held => {
                 return Err(Some(held_too_long(cx, allowance, side.settings.idle(&slot.target)).into()));
             }
             Err(_) if has_content => break,
@@ -143,13 +143,15 @@ async fn head(
                 let now = Instant::now();
                 admitted.permit.renew();
                 reading.meter.content(now, side.busy());
+                has_content = true;
+                // What goes on was shown up to here.
+                let may_show = reading.continues || side.settings.hold.ends_with(&event);
                 reading.held.push_back(event);
-                let first = !std::mem::replace(&mut has_content, true);
-                if side.settings.hold {
+                if held && !may_show {
                     until = (now + side.settings.idle(&slot.target)).min(allowance.latest);
                     continue;
                 }
-                if first {
+                if std::mem::replace(&mut held, false) {
                     until = now + side.settings.head.wait;
                 }
                 let calls_a_tool = !reading.response.tool_calls.is_empty();

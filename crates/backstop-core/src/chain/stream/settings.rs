@@ -1,8 +1,8 @@
 //! How a stream is read, and what happens when it breaks.
 
-use std::time::Duration;
+use std::{fmt, sync::Arc, time::Duration};
 
-use super::head::Head;
+use super::{event::StreamEvent, head::Head};
 use crate::{
     error::{Failure, ProviderError, Stage},
     policy::Shown,
@@ -27,14 +27,46 @@ pub enum OnInterrupt {
     Continue,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// How much is held back, apart from the head.
+#[derive(Clone, Default)]
+pub(crate) enum Hold {
+    #[default]
+    Nothing,
+    /// Up to a piece of text that this accepts.
+    Until(Arc<dyn Fn(&str) -> bool + Send + Sync>),
+    /// Up to the end, until the whole answer was accepted.
+    All,
+}
+
+impl Hold {
+    /// Whether what is held back may be shown from this piece of content on.
+    pub(crate) fn ends_with(&self, event: &StreamEvent) -> bool {
+        match (self, event) {
+            (Self::Nothing, _) => true,
+            (Self::Until(begins), StreamEvent::Delta(text)) => begins(text),
+            (Self::Until(_), _) => true,
+            (Self::All, _) => false,
+        }
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nothing => "nothing",
+            Self::Until(_) => "until",
+            Self::All => "all",
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) first_content: Option<Duration>,
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Duration,
     pub(crate) head: Head,
-    /// Nothing is shown before the whole answer was accepted.
-    pub(crate) hold: bool,
+    pub(crate) hold: Hold,
     pub(crate) reasoning: bool,
     pub(crate) on_interrupt: OnInterrupt,
 }
@@ -46,7 +78,7 @@ impl Default for Settings {
             idle: None,
             total: Duration::from_secs(600),
             head: Head { chars: 120, wait: Duration::from_millis(500) },
-            hold: false,
+            hold: Hold::Nothing,
             reasoning: false,
             on_interrupt: OnInterrupt::Error,
         }
@@ -57,6 +89,11 @@ impl Settings {
     /// Most time between one piece of content and the next.
     pub(crate) fn idle(&self, target: &Target) -> Duration {
         self.idle.unwrap_or(target.idle)
+    }
+
+    /// Whether more than the head may be held back.
+    pub(crate) fn holds(&self) -> bool {
+        !matches!(self.hold, Hold::Nothing)
     }
 
     /// Whether a stream was only too slow for its caller: the time for the whole of it is always the caller's.
