@@ -31,7 +31,7 @@ pub trait ChainExt {
     /// use backstop_core::{Chain, ProviderExt};
     /// use backstop_mock::{MockProvider, Step};
     /// use backstop_validate::ChainExt;
-    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// # #[schemars(crate = "backstop_validate::schemars")]
     /// struct Invoice {
     ///     total: f64,
@@ -119,7 +119,7 @@ impl ChainExt for Chain {
 /// use backstop_core::{Chain, ProviderExt};
 /// use backstop_mock::{MockProvider, Step};
 /// use backstop_validate::{ChainExt, coerce::Mode};
-/// # #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+/// #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
 /// # #[schemars(crate = "backstop_validate::schemars")]
 /// struct Person {
 ///     name: String,
@@ -257,7 +257,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
     /// use backstop_core::{Chain, ProviderExt};
     /// use backstop_mock::{MockProvider, Piece, Step};
     /// use backstop_validate::ChainExt;
-    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// # #[schemars(crate = "backstop_validate::schemars")]
     /// struct Person {
     ///     name: String,

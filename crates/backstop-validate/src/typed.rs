@@ -22,7 +22,7 @@ use crate::{
 /// ```
 /// use backstop_core::{Candidate, Request, Response, Validator};
 /// use backstop_validate::Typed;
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// # #[schemars(crate = "backstop_validate::schemars")]
 /// struct Invoice {
 ///     total: f64,

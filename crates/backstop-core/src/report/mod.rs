@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Everything that happened in one call. `Display` prints a table; serde gives JSON. Holds no prompt, answer or
-/// secret.
+/// secret, unless a vendor quotes one in an error message: those are taken as they come, and cut short.
 ///
 /// ```
 /// use backstop_core::Report;

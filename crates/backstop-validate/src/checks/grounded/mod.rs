@@ -46,7 +46,7 @@ const MAX_LINES: usize = 5;
 /// use backstop_core::{Chain, ProviderExt};
 /// use backstop_mock::{MockProvider, Step};
 /// use backstop_validate::{ChainExt, Grounded};
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// # #[schemars(crate = "backstop_validate::schemars")]
 /// struct Invoice {
 ///     vendor: String,
