@@ -87,6 +87,9 @@ fn keys_are_respelled_dropped_and_left_out_only_where_one_reading_is_left() {
     assert_eq!(log, ["key_spelling at /firstName", "unknown_property at /note", "null_to_absent at /age"]);
     let (value, _) = run(&schema, json!({"firstName": "Ada", "FirstName": "Eve"}), Mode::Safe);
     assert_eq!(value.get("first_name"), None);
+    let (value, log) =
+        run(&json!({"properties": {"": {"type": "null"}}}), json!({"-": 1, " ": 2}), Mode::Eager);
+    assert_eq!((value, log.len()), (json!({"-": 1, " ": 2}), 0), "names without a letter mean nothing");
 }
 
 #[test]

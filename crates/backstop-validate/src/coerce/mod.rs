@@ -5,8 +5,8 @@
 //! in required fields, dropping items of an array, choosing among several values, truncating, clamping, reading numbers
 //! out of sentences, turning an object into a string.
 //!
-//! A value that fits is never changed. In unions, a variant that fits as it is beats every conversion; then the variant
-//! that needs the fewest.
+//! A value that fits is never changed, but that keys take the spelling of the property that they mean. In unions, a
+//! variant that fits as it is beats every conversion; then the variant that needs the fewest.
 //!
 //! ```
 //! use backstop_validate::coerce::{Mode, coerce};

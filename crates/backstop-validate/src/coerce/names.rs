@@ -21,7 +21,8 @@ impl<'s> Spellings<'s> {
             }
             all
         });
-        all.get(&squash(name)).copied().flatten()
+        let squashed = squash(name);
+        if squashed.is_empty() { None } else { all.get(&squashed).copied().flatten() }
     }
 }
 
