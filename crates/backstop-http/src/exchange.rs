@@ -21,10 +21,16 @@ use reqwest::{
 };
 use tokio::time::timeout;
 
-use crate::{client::HttpClient, lines::StreamLimits, media_type};
+use crate::{client::HttpClient, lines::StreamLimits, media_type, recognise::shortened, secret::scrub};
 
 /// An error body is read up to here; what it has to say stands at its beginning.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
+/// Memory is taken for a body of an announced length up to here; beyond it, as it comes.
+const BELIEVED: usize = 1 << 20;
+/// Longest request id that is kept, in characters. Vendors' have 40 at most.
+const LONGEST_ID: usize = 200;
+/// Some servers begin JSON with it.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// One JSON request. `Debug` shows the size of its body only.
 #[non_exhaustive]
@@ -129,10 +135,11 @@ impl Reply {
     /// # Errors
     /// It is none, or not what `T` takes.
     pub fn json<'a, T: serde::Deserialize<'a>>(&'a self) -> serde_json::Result<T> {
-        match std::str::from_utf8(&self.body) {
+        let body = self.body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.body);
+        match std::str::from_utf8(body) {
             // Looking at it once costs less than at each text in it.
             Ok(text) => serde_json::from_str(text),
-            Err(_) => serde_json::from_slice(&self.body),
+            Err(_) => serde_json::from_slice(body),
         }
     }
 
@@ -187,7 +194,8 @@ impl HttpClient {
         let status = response.status().as_u16();
         let headers = std::mem::take(response.headers_mut());
         let id = post.request_id.iter().find_map(|name| headers.get(*name)?.to_str().ok());
-        let request_id = id.filter(|id| !id.is_empty()).map(str::to_owned);
+        // It is printed in reports, and a server may put anything into it.
+        let request_id = id.filter(|id| !id.is_empty()).map(|id| shortened(&scrub(id, None), LONGEST_ID));
         if let Some(id) = &request_id {
             progress.request_id(id);
         }
@@ -249,7 +257,7 @@ impl Opened {
         if announced > self.limits.total {
             return Err(self.too_large());
         }
-        let mut body = Vec::with_capacity(announced);
+        let mut body = Vec::with_capacity(announced.min(BELIEVED));
         while let Some(chunk) = self.chunk().await? {
             body.extend_from_slice(&chunk);
         }
@@ -336,8 +344,7 @@ fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderErro
             (FailureKind::Connect, format!("the name {host} cannot be resolved: {cause}"))
         }
         () if error.is_connect() => (FailureKind::Connect, format!("cannot connect to {host}: {cause}")),
-        // hyper's error kinds are not public through reqwest; its words for what it cannot parse all begin so.
-        () if cause.to_string().starts_with("invalid HTTP") => {
+        () if is_not_http(&cause) => {
             (FailureKind::MalformedResponse, format!("{host} sent something that is not HTTP: {cause}"))
         }
         () => (FailureKind::Connect, format!("{host} closed the connection without an answer: {cause}")),
@@ -345,6 +352,11 @@ fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderErro
     let stale = reused && kind == FailureKind::Connect && !error.is_connect();
     let failure = ProviderError::new(kind, message).with_stage(stage).with_source(error);
     if stale { failure.as_stale() } else { failure }
+}
+
+/// Whether an answer came that cannot be parsed. hyper's error kinds are not public through reqwest; these are its words.
+fn is_not_http(cause: &str) -> bool {
+    cause.starts_with("invalid HTTP") || cause.ends_with(" parsed") || cause == "message head is too large"
 }
 
 /// The body broke off.

@@ -379,7 +379,7 @@ fn message(status: u16, body: &ErrorBody, key: Option<&ApiKey>) -> String {
 }
 
 /// At most `limit` characters, on one line.
-fn shortened(text: &str, limit: usize) -> String {
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (count, c) in text.trim().chars().enumerate() {
         if count == limit {

@@ -39,7 +39,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
 ];
 
-/// The wait that `retry-after-ms` or `retry-after` names, in that order; the first that can be read counts.
+/// The wait that `retry-after-ms` or `retry-after` names, in that order; the first value that can be read counts.
 ///
 /// `now` stands in for a missing or unreadable `Date` header.
 ///
@@ -52,9 +52,10 @@ const LIMITS: &[(&str, &str)] = &[
 /// assert_eq!(retry_after::named(&headers, SystemTime::now()), Some(Duration::from_millis(1500)));
 /// ```
 pub fn named(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let millis = text(headers, "retry-after-ms").and_then(number).and_then(|ms| seconds(ms / 1e3));
+    let millis = texts(headers, "retry-after-ms").find_map(|value| seconds(number(value)? / 1e3));
     millis.or_else(|| {
-        text(headers, RETRY_AFTER.as_str()).and_then(|value| parse(value, server_time(headers, now)))
+        let server_now = server_time(headers, now);
+        texts(headers, RETRY_AFTER.as_str()).find_map(|value| parse(value, server_now))
     })
 }
 
@@ -167,7 +168,12 @@ fn server_time(headers: &HeaderMap, now: SystemTime) -> SystemTime {
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok().map(str::trim)
+    texts(headers, name).next()
+}
+
+/// The values of a header, of which a proxy may have added one.
+fn texts<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> {
+    headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok()).map(str::trim)
 }
 
 /// An RFC 3339 instant from 1970 on; fractions of a second are rounded down.
@@ -230,6 +236,16 @@ mod tests {
 
     fn millis(ms: u64) -> Option<Duration> {
         Some(Duration::from_millis(ms))
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_hides_no_other() {
+        let mut twice = headers(&[("retry-after", "soon")]);
+        twice.append("retry-after", "2".parse().unwrap());
+        assert_eq!(named(&twice, now()), millis(2_000));
+        twice.append("retry-after-ms", "x".parse().unwrap());
+        twice.append("retry-after-ms", "300".parse().unwrap());
+        assert_eq!(named(&twice, now()), millis(300));
     }
 
     #[test]

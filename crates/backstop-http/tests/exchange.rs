@@ -200,10 +200,49 @@ async fn an_error_whose_body_hangs_is_what_has_come_of_it() {
 
 #[tokio::test]
 async fn garbage_instead_of_http() {
+    let heads = [
+        b"\x00\xffnot http\r\n\r\n".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n{}".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} ".to_vec(),
+        [b"HTTP/1.1 200 OK\r\n".to_vec(), b"x-a: b\r\n".repeat(100_000)].concat(),
+    ];
+    for head in heads {
+        let server = MockServer::start().await.unwrap();
+        server.push(Scripted::garbage(head));
+        let error = send(&client(), &server).await.unwrap_err();
+        assert_eq!(error.kind(), FailureKind::MalformedResponse, "{error}");
+        assert!(error.message().contains("not HTTP") && !error.is_stale(), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_announced_length_is_not_believed_before_it_came() {
     let server = MockServer::start().await.unwrap();
-    server.push(Scripted::garbage(b"\x00\xffnot http\r\n\r\n".to_vec()));
-    let error = send(&client(), &server).await.unwrap_err();
+    let head = b"HTTP/1.1 200 OK\r\ncontent-length: 9000000000000000000\r\n\r\n{}".to_vec();
+    server.push(Scripted::garbage(head));
+    let client = ClientOptions::new().no_proxy().body_limit(usize::MAX).build().unwrap();
+    let error = send(&client, &server).await.unwrap_err();
     assert_eq!(error.kind(), FailureKind::MalformedResponse, "{error}");
+}
+
+#[tokio::test]
+async fn json_may_begin_with_a_byte_order_mark() {
+    let server = MockServer::start().await.unwrap();
+    server.push(json("\u{feff}{\"a\": 1}"));
+    let reply = send(&client(), &server).await.unwrap();
+    assert_eq!(reply.json::<serde_json::Value>().unwrap(), serde_json::json!({"a": 1}));
+}
+
+#[tokio::test]
+async fn a_request_id_holds_no_key_and_is_short() {
+    let server = MockServer::start().await.unwrap();
+    for (id, kept) in [
+        ("sk-live-0123456789".to_owned(), "[redacted]".to_owned()),
+        ("r".repeat(5_000), format!("{}…", "r".repeat(200))),
+    ] {
+        server.clear_scripts().push(json("{}").header("x-request-id", &id));
+        assert_eq!(send(&client(), &server).await.unwrap().request_id, Some(kept));
+    }
 }
 
 #[tokio::test]
