@@ -77,18 +77,28 @@ impl<T: DeserializeOwned + Send + 'static> StreamedExtraction<T> {
         let call =
             if partials { call.hold_until(|piece| piece.contains(['{', '['])) } else { call.hold(true) };
         let stream = call.await?;
-        let parser = partials.then(PartialParser::new);
+        let parser = partials.then(|| parser(&validator, &request));
         Ok(ExtractionStream {
             stream,
             accepted,
             validator,
             request,
             parser,
-            judged: false,
             unwraps: false,
             end: None,
+            told: false,
         })
     }
+}
+
+/// A parser that keeps the first document which the extraction would take: it would take no other, or refuse both.
+fn parser<T: DeserializeOwned + Send + 'static>(
+    validator: &Arc<Typed<T>>,
+    request: &Request,
+) -> PartialParser {
+    let (validator, request) = (Arc::clone(validator), request.clone());
+    PartialParser::new()
+        .keep_when(move |value| value.to_value().is_some_and(|value| validator.fits(&value, &request)))
 }
 
 impl<T: DeserializeOwned + Send + 'static> IntoFuture for StreamedExtraction<T> {
@@ -138,11 +148,11 @@ pub struct ExtractionStream<T> {
     request: Request,
     /// None if nothing is to be shown.
     parser: Option<PartialParser>,
-    /// The document that is shown is complete and was held against the schema.
-    judged: bool,
     /// The value is in the object that the schema has put around it.
     unwraps: bool,
     end: Option<Result<Finished, Interrupted>>,
+    /// The interruption was given out.
+    told: bool,
 }
 
 impl<T: DeserializeOwned + Send + 'static> ExtractionStream<T> {
@@ -156,15 +166,20 @@ impl<T: DeserializeOwned + Send + 'static> ExtractionStream<T> {
             let update = match self.stream.next().await? {
                 Ok(event) => self.take(event),
                 Err(interrupted) => {
-                    self.end = Some(Err(interrupted.clone()));
-                    return Some(Err(interrupted));
+                    self.end = Some(Err(interrupted));
+                    self.parse(PartialParser::catch_up)
                 }
             };
             if update != Update::default() {
                 return Some(Ok(update));
             }
         }
-        None
+        match &self.end {
+            Some(Err(interrupted)) if !std::mem::replace(&mut self.told, true) => {
+                Some(Err(interrupted.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// What there is of the value so far, as the model wrote it: before any conversion to the schema's types.
@@ -203,8 +218,8 @@ impl<T: DeserializeOwned + Send + 'static> ExtractionStream<T> {
         match event {
             StreamEvent::Started { target: name } | StreamEvent::Continued { target: name } => target(name),
             StreamEvent::Restarted { target: name } => {
-                self.parser = self.parser.take().map(|_| PartialParser::new());
-                (self.judged, self.unwraps) = (false, false);
+                self.parser = self.parser.take().map(|_| parser(&self.validator, &self.request));
+                self.unwraps = false;
                 Update { cleared: true, ..target(name) }
             }
             StreamEvent::Delta(text) => self.parse(|parser| parser.push(&text)),
@@ -219,19 +234,7 @@ impl<T: DeserializeOwned + Send + 'static> ExtractionStream<T> {
     fn parse(&mut self, parse: impl FnOnce(&mut PartialParser) -> Changes) -> Update {
         let Some(parser) = &mut self.parser else { return Update::default() };
         let changes = parse(parser);
-        if changes.is_empty() {
-            return Update::default();
-        }
-        self.judged &= !changes.cleared;
-        if parser.is_complete() && !std::mem::replace(&mut self.judged, true) {
-            let fits =
-                parser.value().to_value().is_some_and(|value| self.validator.fits(&value, &self.request));
-            if fits {
-                // The extraction would take no other, or refuse both.
-                parser.keep();
-            }
-        }
-        self.update(changes)
+        if changes.is_empty() { Update::default() } else { self.update(changes) }
     }
 
     /// The changes as they look from inside the object around the value, if there is one.

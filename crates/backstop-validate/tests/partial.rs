@@ -49,7 +49,10 @@ fn pieces(text: &str, mut borders: Vec<usize>) -> Vec<String> {
 /// Reads a text in pieces. After each, what was finished before must still be, unless it was said to be void; what has
 /// changed must be named; and a text that goes no further must be shown as it was.
 fn read(pieces: &[String]) -> PartialParser {
-    let mut parser = PartialParser::new();
+    read_by(PartialParser::new(), pieces)
+}
+
+fn read_by(mut parser: PartialParser, pieces: &[String]) -> PartialParser {
     let mut before = BTreeMap::new();
     for piece in pieces {
         let snapshot = parser.value().clone();
@@ -163,7 +166,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_in_any_pieces_and_what_is_finished_stays(
-        text in "([a-z\"',:{}\\[\\] \n/*#`<>\\\\]|```json|<think>|</think>|\"a\": |true|12|é){0,60}",
+        text in "([a-z\"',:{}\\[\\] \n/*#`<>\\\\]|```json|<think>|</think>|\"a\": |\\{\"a\": 1\\}|true|12|é){0,60}",
         borders in prop::collection::vec(0_usize..80, 0..30)
     ) {
         let mut by_char = read(&pieces(&text, (0..text.len()).collect()));
@@ -171,6 +174,12 @@ proptest! {
         parser.finish();
         by_char.finish();
         prop_assert_eq!(by_char.value(), parser.value());
+        let keeping = || PartialParser::new().keep_when(|value| value.get("a").is_some());
+        let mut by_char = read_by(keeping(), &pieces(&text, (0..text.len()).collect()));
+        let mut at_once = read_by(keeping(), std::slice::from_ref(&text));
+        by_char.finish();
+        at_once.finish();
+        prop_assert_eq!(by_char.value(), at_once.value());
         let Ok(whole) = Extractor::new().extract(&text) else { return Ok(()) };
         if parser.start() == Some(whole.span.start) {
             for (pointer, leaf) in leaves(parser.value()) {
@@ -385,13 +394,12 @@ fn what_the_rest_of_the_text_belies_is_void() {
 
 #[test]
 fn a_document_that_is_kept_is_replaced_by_no_other_but_may_have_been_reasoning() {
-    let mut parser = PartialParser::new();
-    parser.push("{\"a\": 1}");
-    parser.keep();
+    let mut parser = PartialParser::new().keep_when(|value| value.get("a").is_some());
+    parser.push("{\"c\": 1} {\"a\": 1}");
     assert!(parser.push(" {\"b\": 1}").is_empty());
     assert_eq!(shown(&parser), Some(json!({"a": 1})));
     assert!(parser.push("</think>").cleared);
-    parser.push("{\"a\": 2}");
+    parser.push("{\"a\": 2} {\"a\": 3}");
     assert_eq!(shown(&parser), Some(json!({"a": 2})));
 }
 

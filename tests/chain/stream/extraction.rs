@@ -1,11 +1,16 @@
 //! Typed values that are shown while they grow.
 
+use std::collections::BTreeMap;
+
 use backstop::{
     schemars::JsonSchema,
-    validate::{ChainExt, Extraction, ExtractionStream, Update, json::Candidates, rules::field},
+    validate::{
+        ChainExt, Extraction, ExtractionStream, Update, json::Candidates, partial::PartialValue, rules::field,
+    },
 };
 use backstop_core::{
-    Chain, ChainErrorKind, FailureKind, Interrupted, OnInterrupt, ProviderExt, Remedy, TargetId,
+    AttemptRecord, Chain, ChainErrorKind, FailureKind, Interrupted, OnInterrupt, ProviderExt, Remedy,
+    TargetId,
 };
 use backstop_mock::{MockProvider, Piece, Step};
 use backstop_tests::{course, millis, secs};
@@ -335,10 +340,108 @@ fn an_extraction_stream_can_be_sent_and_says_nothing_of_its_text() {
     });
 }
 
+/// A piece of what a model may write around or instead of one invoice.
+fn fragment() -> impl Strategy<Value = String> {
+    let other = serde_json::to_string(&Invoice { number: "R-8".into(), ..invoice() }).unwrap();
+    let texts = [
+        &text(),
+        &other,
+        "{\"note\": \"as an example\", \"total\": [1, 2]}",
+        "{\"number\": \"R-9\", \"total\": 1",
+        "[\"one\", {}]",
+        " [1] ",
+        " Sure: ",
+        "\n```json\n",
+        "\n```\n",
+        "<think>",
+        "</think>",
+        "// or this: ",
+        "\n",
+        "}",
+    ];
+    prop::sample::select(texts.map(str::to_owned).to_vec())
+}
+
+/// A text in pieces of these many characters, in turn.
+fn cut(text: &str, sizes: &[usize]) -> Vec<Piece> {
+    let mut chars = text.chars().peekable();
+    let mut sizes = sizes.iter().cycle();
+    let mut pieces = Vec::new();
+    while chars.peek().is_some() {
+        let size = sizes.next().copied().unwrap_or(1);
+        pieces.push(Piece::text(chars.by_ref().take(size).collect::<String>()));
+    }
+    pieces
+}
+
+/// All places of a value, and whether each is finished.
+fn places(value: &PartialValue, at: &str, out: &mut BTreeMap<String, (Option<Value>, bool)>) {
+    if value.is_nothing() {
+        return;
+    }
+    let mut leaf = value.to_value();
+    if let Some(members) = value.members() {
+        leaf = None;
+        members.for_each(|(key, member)| places(member, &format!("{at}/{key}"), out));
+    } else if let Some(items) = value.as_array() {
+        leaf = None;
+        items.iter().enumerate().for_each(|(index, item)| places(item, &format!("{at}/{index}"), out));
+    }
+    out.insert(at.to_owned(), (leaf, value.is_finished()));
+}
+
+/// What a consumer has at the end that looks only at what updates name.
+async fn followed(pieces: Vec<Piece>) -> (BTreeMap<String, (Option<Value>, bool)>, Option<FailureKind>) {
+    let chain = chain([Step::stream(pieces.into_iter().chain([Piece::end()]))]);
+    let call = extraction(&chain).stream().options(|call| call.head(0, secs(0)));
+    let mut seen = BTreeMap::new();
+    let mut stream = match call.await {
+        Ok(stream) => stream,
+        Err(error) => return (seen, error.report().attempts.first().and_then(AttemptRecord::failure)),
+    };
+    let kind = loop {
+        let update = match stream.next().await {
+            Some(Ok(update)) => update,
+            Some(Err(interrupted)) => break Some(interrupted.kind()),
+            None => break None,
+        };
+        let mut now = BTreeMap::new();
+        places(stream.partial(), "", &mut now);
+        if update.cleared {
+            seen.clone_from(&now);
+        }
+        for pointer in update.changed {
+            let place = now.get(&pointer).unwrap_or_else(|| panic!("{pointer} is named and not there"));
+            if let Some((before, true)) = seen.insert(pointer.clone(), place.clone()) {
+                assert_eq!(before, place.0, "{pointer} was finished");
+            }
+        }
+        assert_eq!(seen, now, "what updates name is what is shown");
+    };
+    (seen, kind)
+}
+
 fn any_invoice() -> impl Strategy<Value = Invoice> {
     let item = ("\\PC{0,8}", any::<u32>()).prop_map(|(name, count)| Item { name, count });
     let items = prop::collection::vec(item, 0..4);
     ("\\PC{0,12}", -1e9..1e9_f64, items).prop_map(|(number, total, items)| Invoice { number, total, items })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn what_is_shown_at_the_end_is_the_same_however_the_text_was_cut(
+        fragments in prop::collection::vec(fragment(), 1..7), sizes in prop::collection::vec(1..90_usize, 1..5)
+    ) {
+        let text = fragments.concat();
+        prop_assume!(!text.trim().is_empty());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let whole = followed(vec![Piece::text(text.as_str())]).await;
+            assert_eq!(followed(cut(&text, &sizes)).await, whole, "{sizes:?}");
+            assert_eq!(followed(cut(&text, &[1])).await, whole, "by single characters");
+        });
+    }
 }
 
 proptest! {

@@ -43,6 +43,8 @@ pub struct PartialParser {
     limits: Limits,
     finder: Finder,
     mode: Mode,
+    /// Which complete documents are kept.
+    keeps: Option<Box<Keeps>>,
     /// The document that was shown last and is no longer read.
     shown: PartialValue,
     /// Where in the text the document begins that is shown.
@@ -52,6 +54,8 @@ pub struct PartialParser {
     /// How long the text must be for another try.
     retry_at: usize,
 }
+
+type Keeps = dyn Fn(&PartialValue) -> bool + Send + Sync;
 
 #[derive(Default)]
 enum Mode {
@@ -87,6 +91,23 @@ impl PartialParser {
         self
     }
 
+    /// Keeps the first complete document for which this holds, so that none that follows takes its place. It is asked
+    /// once for each document that is shown and complete, before the text behind that is looked at. Default: the last
+    /// document is shown.
+    ///
+    /// ```
+    /// use backstop_validate::partial::PartialParser;
+    ///
+    /// let mut parser = PartialParser::new().keep_when(|value| value.get("total").is_some());
+    /// parser.push("{\"example\": true} {\"total\": 9.5} {\"note\": \"VAT included\"}");
+    /// assert!(parser.value().get("total").is_some());
+    /// ```
+    #[must_use]
+    pub fn keep_when(mut self, keeps: impl Fn(&PartialValue) -> bool + Send + Sync + 'static) -> Self {
+        self.keeps = Some(Box::new(keeps));
+        self
+    }
+
     /// Takes the next piece of the text.
     pub fn push(&mut self, piece: &str) -> Changes {
         if matches!(self.mode, Mode::Stopped) {
@@ -101,6 +122,12 @@ impl PartialParser {
         if self.text.len() < self.retry_at {
             return Changes::default();
         }
+        self.read(false)
+    }
+
+    /// Reads what waits for more text to pay for another look: nothing more may come, and nothing says that this is the
+    /// end of the text.
+    pub(crate) fn catch_up(&mut self) -> Changes {
         self.read(false)
     }
 
@@ -124,13 +151,6 @@ impl PartialParser {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.value().is_finished()
-    }
-
-    /// Keeps the document that is shown: others that follow it are none of the caller's concern.
-    pub fn keep(&mut self) {
-        if matches!(self.mode, Mode::Search) {
-            self.mode = Mode::Tags;
-        }
     }
 
     /// Where in the text the document begins that is shown.
@@ -236,7 +256,12 @@ impl PartialParser {
         self.steps += parser.cursor.steps;
         self.shown = if shown { parser.into_root() } else { mem::take(&mut self.shown) };
         match end {
-            End::Value(_) => self.finder.pass(pos),
+            End::Value(_) => {
+                self.finder.pass(pos);
+                if shown && self.keeps.as_ref().is_some_and(|keeps| keeps(&self.shown)) {
+                    self.mode = Mode::Tags;
+                }
+            }
             End::Cut { .. } => self.mode = Mode::Stopped,
             _ if !committed && place == Place::Prose => self.finder.pass_bracket(start),
             _ => {
