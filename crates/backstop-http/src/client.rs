@@ -106,8 +106,9 @@ impl ClientOptions {
     /// Uses a client of your own; only [`body_limit`](Self::body_limit), [`event_limit`](Self::event_limit) and
     /// [`error_body_wait`](Self::error_body_wait) count beside it.
     ///
-    /// It brings its own redirect and retry policies, which then multiply with the chain's: build it with
-    /// `redirect::Policy::none()` and `retry::never()`. The type belongs to `reqwest`, which is older than its
+    /// It brings its own redirect and retry policies: build it with `redirect::Policy::none()` and `retry::never()`.
+    /// Its retries multiply with the chain's, and a redirect that it follows to another host sends the prompt there,
+    /// and any key that is not in `authorization`. The type belongs to `reqwest`, which is older than its
     /// 1.0: this method follows its major versions.
     pub fn reqwest_client(mut self, client: Client) -> Self {
         self.client = Some(client);
