@@ -7,6 +7,7 @@ mod dropped;
 mod extraction;
 mod faults;
 mod flood;
+mod growing_faults;
 mod support;
 mod timers;
 mod validated;
