@@ -81,6 +81,13 @@ impl<'a> Candidate<'a> {
         }
     }
 
+    /// What was recorded so far.
+    pub(crate) fn recorded(&self) -> Vec<Change> {
+        let changes =
+            self.changes.map(|changes| changes.0.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        changes.unwrap_or_default()
+    }
+
     /// Adds tokens that judging took, for example of a model that is asked for its opinion. The report shows them,
     /// whether the answer is accepted or not.
     pub fn spend(&self, usage: Usage) {

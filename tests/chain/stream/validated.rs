@@ -1,8 +1,9 @@
 //! Streams whose answer is judged at its end, shown or held back until then.
 
+use async_trait::async_trait;
 use backstop_core::{
-    Candidate, Chain, ChainErrorKind, Change, ConfigError, FailureKind, FinishKind, OnInterrupt, ProviderExt,
-    Rejection, Remedy, Request, Risk, Stage, StreamEvent, Validator, validator,
+    Candidate, Chain, ChainErrorKind, Change, Check, ConfigError, FailureKind, FinishKind, OnInterrupt,
+    ProviderExt, Rejection, Remedy, Request, Risk, Stage, StreamEvent, Usage, Validator, validator,
 };
 use backstop_mock::{MockProvider, Piece, Step};
 use backstop_tests::{course, millis, secs};
@@ -33,6 +34,60 @@ async fn the_value_is_there_when_the_stream_has_finished() {
     assert_eq!((answer.value, answer.response.text.as_str()), (13, "a good answer"));
     assert_eq!((answer.repairs.len(), answer.coercions.len()), (1, 0));
     assert_eq!(answer.report.served_by(), Some("a/m"));
+}
+
+/// Converts something, and never rejects.
+struct Converts;
+
+#[async_trait]
+impl Check for Converts {
+    fn name(&self) -> &str {
+        "converts"
+    }
+
+    async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
+        candidate.record(Change::coercion("rounded", Risk::Guess, ""));
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_chains_checks_changed_is_in_the_answer_as_in_that_of_a_call() {
+    let provider = MockProvider::new("a", [says("a good answer")]);
+    let chain = Chain::builder().target(provider.model("m")).check(Converts).build().unwrap();
+    let called = chain.call("hi", good()).await.unwrap();
+    for hold in [false, true] {
+        let (call, accepted) = chain.stream("hi").head(0, secs(0)).hold(hold).validated(good());
+        let (response, report) = read(call.await.unwrap()).await.finished.unwrap();
+        let answer = accepted.into_answer(Box::new(response), report.into()).unwrap();
+        assert_eq!((&answer.repairs, &answer.coercions), (&called.repairs, &called.coercions));
+        assert_eq!((answer.repairs.len(), answer.coercions.len()), (1, 1));
+    }
+}
+
+/// Asks somebody, who never answers.
+struct Asks;
+
+impl Validator for Asks {
+    type Output = ();
+
+    async fn validate(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
+        candidate.spend(Usage::new(3, 4));
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_of_judging_that_did_not_end_are_in_the_report() {
+    let chain = chain([says("a good answer")]);
+    let call = chain.stream("hi").head(0, secs(0)).total(secs(9)).validated(Asks).0;
+    let got = read(call.await.unwrap()).await;
+    assert_eq!(got.interrupted().report.check_usage.output_tokens, 4);
+
+    let mut stream = chain.stream("hi").head(0, secs(0)).validated(Asks).0.await.unwrap();
+    let dropped = async { while stream.next().await.is_some() {} };
+    assert!(tokio::time::timeout(secs(9), dropped).await.is_err());
+    assert_eq!(stream.cancel().check_usage.output_tokens, 4);
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,7 +15,7 @@ use crate::{
     check::baseline,
     error::{Failure, Rejection},
     policy::Shown,
-    report::LimitedBy,
+    report::{Ledger, LimitedBy},
     request::Request,
     response::Response,
     validator::{Candidate, Change, Changes},
@@ -112,6 +112,7 @@ pub(crate) async fn judge(
 ) -> Result<Vec<Change>, Failure> {
     baseline(cx.request, response)?;
     let changes = Changes::default();
+    let _spending = Spending { ledger: &cx.ledger, changes: &changes };
     let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);
     let judged = timeout_at(until, async {
         for check in &cx.chain.checks {
@@ -125,11 +126,21 @@ pub(crate) async fn judge(
             },
         }
     });
-    let judged = judged.await;
-    cx.ledger.spent(changes.spent());
-    match judged {
+    match judged.await {
         Ok(Ok(())) => Ok(changes.take()),
         Ok(Err(rejection)) => Err(rejection.into()),
         Err(_) => Err(Rejection::new("the validator ran past the deadline").into()),
+    }
+}
+
+/// Leaves in the report what judging took, however it ends.
+struct Spending<'a> {
+    ledger: &'a Ledger,
+    changes: &'a Changes,
+}
+
+impl Drop for Spending<'_> {
+    fn drop(&mut self) {
+        self.ledger.spent(self.changes.spent());
     }
 }

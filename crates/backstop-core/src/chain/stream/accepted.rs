@@ -14,16 +14,16 @@ use crate::{
     report::Report,
     response::Response,
     target::TargetId,
-    validator::{BoxValidator, Candidate, Change, Changes, Sink, Validator},
+    validator::{BoxValidator, Candidate, Change, Sink, Validator},
 };
 
 /// Where the value of a streamed answer is once the stream has finished; see [`StreamCall::validated`].
 pub struct Accepted<T>(Arc<Kept<T>>);
 
-/// A validator, and the first value that it accepted with what it changed about it.
+/// A validator, and the first value that it accepted with what was changed about that.
 struct Kept<T> {
     validator: BoxValidator<'static, T>,
-    value: Mutex<(Option<T>, Vec<Change>)>,
+    value: Mutex<(Option<T>, Option<Vec<Change>>)>,
 }
 
 impl StreamCall {
@@ -53,7 +53,7 @@ impl<T> Accepted<T> {
         let mut kept = self.0.value.lock().unwrap_or_else(PoisonError::into_inner);
         let (value, changes) = std::mem::take(&mut *kept);
         match value {
-            Some(value) => Ok(Answer::new(value, response.into(), report, changes)),
+            Some(value) => Ok(Answer::new(value, response.into(), report, changes.unwrap_or_default())),
             None => Err(Interrupted {
                 text: response.text,
                 target: report.served_by.clone().unwrap_or_else(|| TargetId("nobody".into())),
@@ -74,29 +74,20 @@ impl<T> fmt::Debug for Accepted<T> {
     }
 }
 
-impl<T> Kept<T> {
-    fn keep(&self, value: T) {
-        let mut kept = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.0.get_or_insert(value);
-    }
-}
-
 impl<T: Send> Sink<T> for Kept<T> {
     fn put(&self, value: T) {
-        self.keep(value);
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).0.get_or_insert(value);
     }
 }
 
 impl<T: Send> Judge for Kept<T> {
     fn judge<'a>(&'a self, candidate: Candidate<'a>) -> BoxFuture<'a, Result<(), Rejection>> {
         Box::pin(async move {
-            let changes = Changes::default();
-            let judged = self.validator.judge(candidate.with_changes(&changes), self).await;
-            candidate.spend(changes.spent());
-            if judged.is_ok() {
-                self.value.lock().unwrap_or_else(PoisonError::into_inner).1 = changes.take();
-            }
-            judged
+            self.validator.judge(candidate, self).await?;
+            let mut kept = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+            // The chain's checks have recorded theirs by now.
+            kept.1.get_or_insert_with(|| candidate.recorded());
+            Ok(())
         })
     }
 }
