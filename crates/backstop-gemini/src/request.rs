@@ -8,7 +8,7 @@ mod format;
 mod tools;
 
 use backstop_core::{Attempt, CacheHint, FailureKind, ProviderError, Request};
-use backstop_http::{Fields, check_numbers};
+use backstop_http::{Fields, check_numbers, room_for};
 use serde::{Serialize, Serializer};
 
 use contents::{Contents, Texts};
@@ -49,7 +49,7 @@ pub(crate) fn render(
     let added = format.instructions();
     let generate = Generate { attempt, traits, options: &options, format: &format, safety, tools, added };
     generate.note_omissions(&mut notes);
-    let mut body = Vec::with_capacity(contents::room(attempt));
+    let mut body = Vec::with_capacity(room_for(attempt));
     serde_json::to_writer(&mut body, &generate)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
     Ok(Rendered { body, format, notes })

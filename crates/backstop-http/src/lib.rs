@@ -12,6 +12,7 @@
 //! | [`lenient`] | fields of a vendor's JSON that never fail |
 //! | [`Fields`] | a request's JSON, with what the caller lays over it |
 //! | [`check_numbers`] | what no vendor takes, before it is rendered |
+//! | [`room_for`] | how many bytes the body of a request takes |
 //! | [`CacheControl`] | the mark at the end of what is worth caching |
 //! | [`retry_after`] | when a server says "later", how much later |
 //! | [`ErrorBody`], [`recognise`] | what a vendor's error says, and which kind of failure it means |
@@ -39,6 +40,7 @@ mod numbers;
 mod options;
 pub mod recognise;
 pub mod retry_after;
+mod room;
 pub mod schema;
 mod secret;
 mod sse;
@@ -57,5 +59,6 @@ pub use lines::{DecodeError, StreamLimits};
 pub use ndjson::NdjsonDecoder;
 pub use numbers::check_numbers;
 pub use reqwest::header;
+pub use room::room_for;
 pub use secret::{ApiKey, process_env};
 pub use sse::{SseDecoder, SseEvent, SseItem};

@@ -9,7 +9,7 @@ mod messages;
 use std::time::Duration;
 
 use backstop_core::{Attempt, CacheHint, FailureKind, ProviderError, Request, Tool, ToolChoice};
-use backstop_http::{Fields, check_numbers};
+use backstop_http::{Fields, check_numbers, room_for};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(crate) fn render(
     let format = format::choose(attempt, traits, &mut notes);
     let tools = tools(attempt.request, &mut notes);
     let chat = Chat { attempt, options: &options, format: &format, tools, stream };
-    let mut body = Vec::with_capacity(messages::room(attempt));
+    let mut body = Vec::with_capacity(room_for(attempt));
     serde_json::to_writer(&mut body, &chat)
         .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
     Ok(Rendered { body, format, notes })

@@ -4,14 +4,13 @@
 //! however large it is.
 
 use backstop_core::{Attempt, FailureKind, ProviderError, ProviderOptions};
-use backstop_http::check_numbers;
+use backstop_http::{check_numbers, room_for};
 
 use crate::{
     api::Api,
     cache::Cache,
     chat::request::Chat,
     format::{self, Format},
-    media,
     models::ModelTraits,
     options::OpenAiOptions,
     params::Params,
@@ -46,7 +45,7 @@ pub(crate) fn render(
     let params = Params::gather(attempt, &options, traits, server, api, cache.retention, &mut notes);
     let (options, held) = (&options, &format);
     let parts = Parts { attempt, traits, server, options, routing, format: held, params, cache, streaming };
-    let mut body = Vec::with_capacity(media::room(attempt));
+    let mut body = Vec::with_capacity(room_for(attempt));
     let written = match api {
         Api::Chat => serde_json::to_writer(&mut body, &Chat::new(&parts)?),
         Api::Responses => serde_json::to_writer(&mut body, &Respond(&parts)),

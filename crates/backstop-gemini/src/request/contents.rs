@@ -13,26 +13,6 @@ use crate::{models::ModelTraits, response::made_up};
 /// conversations that have lost theirs: <https://ai.google.dev/gemini-api/docs/thought-signatures>.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// About how many bytes the body will have, so that a large prompt is not moved again and again while it is written.
-pub(super) fn room(attempt: &Attempt<'_>) -> usize {
-    let of_part = |part: &Part| match part {
-        Part::Text(text) => escaped(text.len()),
-        Part::Image(Media { source: MediaSource::Base64(data), .. })
-        | Part::Document(Media { source: MediaSource::Base64(data), .. }) => data.len(),
-        Part::ToolCall(call) => escaped(call.arguments.len()),
-        Part::ToolResult(result) => escaped(result.content.len()),
-        _ => 0,
-    };
-    let parts: usize =
-        attempt.messages().flat_map(|message| &message.parts).map(|part| of_part(part) + 256).sum();
-    parts + attempt.request.system.as_ref().map_or(0, |text| escaped(text.len())) + 4096
-}
-
-/// Line ends and quotes take two bytes.
-fn escaped(bytes: usize) -> usize {
-    bytes + bytes / 8
-}
-
 /// The turns. Neighbours of one role become one turn: Google wants the results of all calls of a turn together.
 pub(super) struct Contents<'a> {
     pub(super) attempt: &'a Attempt<'a>,

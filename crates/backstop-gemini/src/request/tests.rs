@@ -367,6 +367,6 @@ fn a_large_prompt_is_written_into_one_buffer() {
     let request = Request::new(line.clone()).system(line).message(Message::user("see").part(picture));
     let attempt = Attempt::new("m", &request);
     let body = render(&attempt, &ModelTraits::new(), &[]).unwrap().body;
-    assert_eq!(body.capacity(), contents::room(&attempt), "it was moved while it was written");
+    assert_eq!(body.capacity(), backstop_http::room_for(&attempt), "it was moved while it was written");
     assert!(body.capacity() < body.len() + body.len() / 8);
 }

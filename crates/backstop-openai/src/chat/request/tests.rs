@@ -334,7 +334,7 @@ fn a_large_prompt_is_copied_once() {
     let rendered = render(&attempt, &able(StructuredOutput::JsonObject), false).unwrap();
     // The buffer is the one that was made for it: it never had to move to a larger place.
     assert!(rendered.body.len() > 3 << 20);
-    assert_eq!(rendered.body.capacity(), crate::media::room(&attempt));
+    assert_eq!(rendered.body.capacity(), backstop_http::room_for(&attempt));
 }
 
 #[test]
