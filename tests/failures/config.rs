@@ -1,11 +1,6 @@
 //! Settings that users get wrong, and what must not leak when they do.
 
-use std::{
-    fmt::Write as _,
-    io,
-    process::Command,
-    sync::{Arc, Mutex},
-};
+use std::{fmt::Write as _, process::Command};
 
 use backstop::{
     mock::{
@@ -15,7 +10,7 @@ use backstop::{
     openai::ClientOptions,
     prelude::*,
 };
-use tracing_subscriber::{filter::LevelFilter, fmt::MakeWriter, util::SubscriberInitExt};
+use backstop_tests::Log;
 
 use crate::support::{KEY, answering, ask, at, chain, gemini, server};
 
@@ -100,35 +95,9 @@ async fn cf_03_a_missing_key_is_found_before_anything_is_sent_and_no_key_is_no_h
     assert_eq!(server.requests()[0].header("authorization"), None);
 }
 
-/// Everything that is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 /// All that a failed call shows, the log included.
 async fn shown(target: Target, provider: &(impl Provider + std::fmt::Debug)) -> String {
-    let log = Log::default();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(log.clone()).finish();
-    let _guard = SubscriberInitExt::set_default(subscriber);
+    let (log, _guard) = Log::begin();
     let error = chain([target]).complete("x").await.unwrap_err();
     let mut text = format!("{provider:?}\n{error}\n{error:?}\n");
     let mut cause = std::error::Error::source(&error);
@@ -137,7 +106,7 @@ async fn shown(target: Target, provider: &(impl Provider + std::fmt::Debug)) -> 
         cause = inner.source();
     }
     text.push_str(&serde_json::to_string(error.report()).unwrap());
-    text.push_str(&String::from_utf8_lossy(&log.0.lock().unwrap()));
+    text.push_str(&log.text());
     text
 }
 

@@ -1,11 +1,14 @@
 //! What the tests share.
 
 use std::{
+    io,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use backstop_core::{AttemptOutcome, AttemptRecord, CallOutcome, Event, FailureKind, Observer, Report};
+use tracing::{level_filters::LevelFilter, subscriber::DefaultGuard};
+use tracing_subscriber::{fmt::MakeWriter, util::SubscriberInitExt};
 
 /// Seconds.
 pub const fn secs(seconds: u64) -> Duration {
@@ -65,6 +68,43 @@ impl Observer for Heard {
             Event::CallFinished { report, outcome } => memory.ended.push((*outcome, (*report).clone())),
             _ => {}
         }
+    }
+}
+
+/// Everything that is logged on this thread, by whomever and at whatever level.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Listens until the guard is dropped.
+    pub fn begin() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let subscriber =
+            tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(log.clone());
+        (log, subscriber.finish().set_default())
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
     }
 }
 

@@ -1,10 +1,6 @@
 //! A key appears in the request's header and nowhere else, whatever fails.
 
-use std::{
-    fmt::Write as _,
-    io,
-    sync::{Arc, Mutex},
-};
+use std::fmt::Write as _;
 
 use backstop::{
     mock::{
@@ -13,44 +9,16 @@ use backstop::{
     },
     prelude::*,
 };
-use tracing_subscriber::fmt::MakeWriter;
+use backstop_tests::Log;
 
 use crate::support::{KEY, chain, provider};
-
-/// Everything that is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 const PROMPT: &str = "prompt-text-3141592";
 const ANSWER: &str = "answer-text-2718281";
 
 #[tokio::test(flavor = "current_thread")]
 async fn neither_key_nor_prompt_nor_answer_is_in_debug_errors_reports_or_logs() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
-        .with_writer(log.clone())
-        .finish();
-    let _guard = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
+    let (log, _guard) = Log::begin();
     let echo = format!("Incorrect API key provided: {KEY}. You sent: {PROMPT}");
     let faults: Vec<Reply> = vec![
         Reply::from(ApiError::bad_key().message(&echo)),
@@ -78,7 +46,7 @@ async fn neither_key_nor_prompt_nor_answer_is_in_debug_errors_reports_or_logs() 
         }
         assert_eq!(server.requests()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     }
-    shown.push_str(&String::from_utf8(log.0.lock().unwrap().clone()).unwrap());
+    shown.push_str(&log.text());
     assert!(shown.contains("backstop"), "nothing was logged");
     assert!(!shown.contains(KEY), "the key is shown:\n{shown}");
     assert!(!shown.contains(ANSWER), "an answer is shown:\n{shown}");
