@@ -5,6 +5,10 @@ use backstop::{
     mock::server::{ApiError, Completion, End, Format, Reply, Streaming},
     prelude::*,
 };
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::{Config, TestRunner},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -31,6 +35,31 @@ async fn a_stream_says_what_the_whole_answer_says_however_it_is_cut() {
             assert!(!streamed.chunks.iter().any(empty), "an empty piece is no content");
         }
         assert!(bench.received().is_stream());
+    })
+    .await;
+}
+
+/// A text with its stream: characters a piece, keep-alives between pieces, bytes a write.
+fn any_stream() -> impl Strategy<Value = (String, Streaming)> {
+    let text = "[a-z ]{0,3}\\PC{1,30}[.\n\t\"\\\\é日👩🏽]{0,4}z";
+    (text, 1..12_usize, 0..3_usize, 1..90_usize).prop_map(|(text, chars, keep_alives, bytes)| {
+        (text, Streaming::new().piece_chars(chars).keep_alives(keep_alives).write_bytes(bytes))
+    })
+}
+
+#[tokio::test]
+async fn any_text_comes_through_any_borders_between_pieces_and_writes() {
+    every(async |bench| {
+        let mut runner = TestRunner::new(Config::default());
+        for _ in 0..40 {
+            let (text, streaming) = any_stream().new_tree(&mut runner).unwrap().current();
+            let completion = Completion::text(&text).tokens(12, 7);
+            let whole = bench.streamed(completion.clone()).await;
+            let cut = bench.streamed(Reply::from(completion).streamed(streaming.clone())).await;
+            assert_eq!((whole.text(), cut.text()), (text.clone(), text.clone()), "{streaming:?}");
+            assert_eq!((cut.usage(), cut.end()), (whole.usage(), whole.end()), "{text:?} {streaming:?}");
+            assert!(cut.error.is_none() && cut.meta().0 == whole.meta().0, "{text:?} {streaming:?}");
+        }
     })
     .await;
 }

@@ -1,26 +1,18 @@
 use backstop_core::{Chunk, FailureKind, FinishKind, FinishReason, Progress, ProviderError, Response, Usage};
-use backstop_http::{
-    Reply, SseDecoder, StreamLimits,
-    header::HeaderMap,
-    streaming::{self, StreamReader},
-};
+use backstop_http::{Reply, StreamLimits, header::HeaderMap, streaming, testing};
+use proptest::prelude::*;
 
 use super::ChatEvents;
 use crate::stream::{Reader, Step};
 
 fn read(body: &str) -> Vec<Step> {
-    let mut decoder = SseDecoder::new(StreamLimits::default());
-    let mut reader =
-        Reader::new(Box::new(ChatEvents), Some("req-1".into()), Progress::default(), false, None);
-    decoder.push(body.as_bytes());
-    decoder.finish();
-    while !reader.is_done() {
-        match decoder.next_item() {
-            Some(item) => reader.item(item),
-            None => reader.finish(),
-        }
-    }
-    std::iter::from_fn(|| reader.next()).collect()
+    read_in([body.as_bytes()])
+}
+
+/// The same of a body that comes in these pieces.
+fn read_in<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<Step> {
+    let reader = Reader::new(Box::new(ChatEvents), Some("req-1".into()), Progress::default(), false, None);
+    testing::chunks(reader, StreamLimits::default(), pieces)
 }
 
 fn chunks(body: &str) -> Vec<Chunk> {
@@ -65,6 +57,21 @@ fn a_usual_stream() {
         end(FinishKind::Stop, "stop"),
     ];
     assert_eq!(chunks(&body), expected);
+}
+
+proptest! {
+    #[test]
+    fn how_a_stream_is_cut_into_pieces_makes_no_difference(
+        text in "\\PC{0,40}", size in 1..200_usize, end in 0..1_000_usize
+    ) {
+        let content = format!(r#"{{"content":{}}}"#, serde_json::Value::from(text));
+        let body = events(&[&delta(&content), &delta(&content), STOP, "[DONE]"]);
+        let body = &body.as_bytes()[..end.min(body.len())];
+        let comparable = |steps: Vec<Step>| -> Vec<_> {
+            steps.into_iter().map(|step| step.map_err(|error| error.to_string())).collect()
+        };
+        prop_assert_eq!(comparable(read_in(body.chunks(size))), comparable(read_in([body])));
+    }
 }
 
 #[test]
