@@ -13,9 +13,10 @@
 //! assert!(parser.value().pointer("/born").is_none(), "18 may become 1815");
 //! ```
 //!
-//! - A leaf that is finished never changes. A string that is growing is shown as far as it has come, and where the model
-//!   forgot its closing quote the end of it may turn out to be none of it; numbers, literals,
-//!   keys and keys without value are shown once they are complete. Nothing is filled in.
+//! - A leaf that is finished never changes. A string that is growing only grows: it is shown as far as it has come, but
+//!   a comma at its end, and blanks there, only once more follows, because where the model forgot the closing quote they
+//!   are none of it. Numbers, literals, keys and keys without value are shown once they are complete. Nothing is
+//!   filled in.
 //! - What it reads is what the [extraction](crate::json::Extractor) reads from the whole text, because it is the same
 //!   parser: fences, prose and reasoning around the value, comments, trailing commas and other quotes are no obstacle.
 //!   Where the text that is still to come decides how to read something, that is not shown before. Documents that

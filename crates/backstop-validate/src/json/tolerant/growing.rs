@@ -153,7 +153,7 @@ impl<'a> Tolerant<'a> {
         let key = self.stack.last().and_then(Frame::key);
         if let Some(growing) = &mut self.growing {
             if matches!(growing.state, State::Text) {
-                growing.tree.grow(key, self.string.so_far(&self.cursor));
+                growing.tree.grow(key, self.string.so_far(&self.cursor, growing.ended));
             }
         }
     }

@@ -27,6 +27,19 @@ pub(super) struct OpenString {
     pub(super) run: usize,
     pub(super) raw_control: bool,
     pub(super) inner: InnerQuotes,
+    tail: Tail,
+}
+
+/// The end of the plain run that is none of the string's if its closing quote turns out to have been forgotten: a comma
+/// and the blanks around it.
+#[derive(Debug, Default)]
+struct Tail {
+    /// Where it begins.
+    from: usize,
+    /// Its comma.
+    comma: Option<usize>,
+    /// How far the run was looked at.
+    to: usize,
 }
 
 impl Default for OpenString {
@@ -37,6 +50,7 @@ impl Default for OpenString {
             run: 0,
             raw_control: false,
             inner: InnerQuotes::default(),
+            tail: Tail::default(),
         }
     }
 }
@@ -45,7 +59,7 @@ impl OpenString {
     /// Begins behind the quotes; text that is there already is kept.
     pub(super) fn begin(&mut self, quotes: Quotes, at: usize) {
         (self.quotes, self.run) = (quotes, at);
-        (self.raw_control, self.inner) = (false, InnerQuotes::default());
+        (self.raw_control, self.inner, self.tail) = (false, InnerQuotes::default(), Tail::default());
     }
 
     /// Adds the plain run up to `to`.
@@ -54,9 +68,33 @@ impl OpenString {
         self.run = to;
     }
 
-    /// The text so far, in two parts, with the cursor inside the string.
-    pub(super) fn so_far<'s>(&'s self, cursor: &Cursor<'s>) -> (&'s str, &'s str) {
-        (&self.out, cursor.slice(self.run, cursor.pos))
+    /// The text so far, in two parts, with the cursor inside the string. If more is to come, without what may turn out
+    /// to be none of it.
+    pub(super) fn so_far<'s>(&'s mut self, cursor: &Cursor<'s>, ended: bool) -> (&'s str, &'s str) {
+        let end = if ended { cursor.pos } else { self.tail.after(cursor, self.run) };
+        (&self.out, cursor.slice(self.run, end))
+    }
+}
+
+impl Tail {
+    /// Goes on to the cursor, in a plain run that began at `run`, and says where the tail begins.
+    fn after(&mut self, cursor: &Cursor<'_>, run: usize) -> usize {
+        if self.to < run {
+            *self = Self { from: run, comma: None, to: run };
+        }
+        let new = cursor.slice(self.to, cursor.pos);
+        let firm = new.trim_end_matches(|c: char| c == ',' || c.is_whitespace()).len();
+        if firm > 0 {
+            (self.from, self.comma) = (self.to + firm, None);
+        }
+        for (at, _) in new.match_indices(',').filter(|(at, _)| *at >= firm) {
+            // One comma is taken off, not two.
+            if let Some(before) = self.comma.replace(self.to + at) {
+                self.from = before + 1;
+            }
+        }
+        self.to = cursor.pos;
+        self.from
     }
 }
 
