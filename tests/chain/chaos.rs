@@ -152,10 +152,8 @@ fn target(name: String, good: &Arc<AtomicBool>, rng: &mut Rng) -> Target {
     } else {
         member(rng, &name).model("m")
     };
-    let retry = RetryPolicy::default()
-        .base(time(rng))
-        .cap(time(rng))
-        .factor([0.0, 1.5, f32::MAX, f32::NAN][rng.usize(..4)]);
+    let retry =
+        RetryPolicy::default().base(time(rng)).cap(time(rng)).factor([1.0, 1.5, f32::MAX][rng.usize(..3)]);
     target = target.retry(
         if rng.bool() { retry } else { retry.without_jitter() }.retries([0, 1, 3, 255][rng.usize(..4)]),
     );
@@ -202,10 +200,10 @@ fn registry(rng: &mut Rng) -> Registry {
         0 => BudgetConfig::default(),
         1 => BudgetConfig::unlimited(),
         _ => BudgetConfig::default()
-            .share(f64::INFINITY)
-            .floor(f64::NAN, u32::MAX)
-            .lifetime(time(rng))
-            .concurrent(f64::NAN, u32::MAX),
+            .share([0.0, 10.0][rng.usize(..2)])
+            .floor([0.0, 1000.0][rng.usize(..2)], u32::MAX)
+            .lifetime(time(rng).max(secs(1)))
+            .concurrent([0.0, 1.0][rng.usize(..2)], u32::MAX),
     };
     Registry::builder().config(config).gate_cap(time(rng)).retry_budget(budget).seed(rng.u64(..)).build()
 }

@@ -175,7 +175,9 @@ async fn nothing_valid_anywhere_lists_every_attempt_and_when_a_target_may_be_bac
     assert!(error.source().unwrap().to_string().starts_with("refused"), "{error}");
     assert!(error.is_retryable());
     let shown = format!("{error:?}");
-    for part in ["first/m", "second/m", "rate_limited", "refused", "asked to wait 60 s, cap 2 s"] {
+    for part in
+        ["first/m", "second/m", "rate_limited", "refused", "asked to wait 60 s, `max_retry_after` is 2 s"]
+    {
         assert!(shown.contains(part), "{part} is missing in {shown}");
     }
     let json = serde_json::to_value(error.report()).unwrap();

@@ -122,12 +122,19 @@ impl Overlay {
 }
 
 /// Names one call in reports, spans and provider requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct CallId(pub(crate) u64);
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The same digits as in reports.
+impl fmt::Debug for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallId({self})")
     }
 }
 
@@ -238,6 +245,7 @@ mod tests {
     fn call_ids_round_trip_as_hex() {
         let text = serde_json::to_string(&CallId(0xab)).unwrap();
         assert_eq!(text, "\"00000000000000ab\"");
+        assert_eq!(format!("{:?}", CallId(0xab)), "CallId(00000000000000ab)");
         assert_eq!(serde_json::from_str::<CallId>(&text).unwrap(), CallId(0xab));
     }
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::clock::Clock;
+use crate::{clock::Clock, error::ConfigError};
 
 /// Parts of the time for which an earned retry lasts; it is forgotten with its part.
 const PARTS: usize = 10;
@@ -43,6 +43,7 @@ const RETRY: u64 = 1000;
 /// use backstop_core::budget::BudgetConfig;
 /// use backstop_core::Registry;
 ///
+/// // A value out of its range is an error of `ChainBuilder::build`.
 /// let registry = Registry::builder().retry_budget(BudgetConfig::default().share(0.1)).build();
 /// # let _ = registry;
 /// ```
@@ -78,38 +79,51 @@ impl BudgetConfig {
         Self { limited: false, ..Self::default() }
     }
 
-    /// Retries earned by each first attempt. Default 0.2; taken as 0 to 10.
+    /// Retries earned by each first attempt, from 0 to 10. Default 0.2.
     pub fn share(mut self, share: f64) -> Self {
-        self.share = within(share, 10.0);
+        self.share = share;
         self
     }
 
     /// Retries a second that are paid for without being earned, and how many of them are saved up at most.
-    /// Default 1 and 10. The first is taken as 0 to 1000.
+    /// Default 1 and 10. The first is from 0 to 1000.
     pub fn floor(mut self, per_second: f64, saved: u32) -> Self {
-        self.floor = within(per_second, 1000.0);
+        self.floor = per_second;
         self.saved = saved;
         self
     }
 
-    /// How long an earned retry lasts. Default 60 s; at least 1 s is taken.
+    /// How long an earned retry lasts, 1 s or more. Default 60 s.
     pub fn lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetime = lifetime.max(Duration::from_secs(1));
+        self.lifetime = lifetime;
         self
     }
 
     /// The largest share of the attempts under way that may be retries, and how many always may. Default 0.2
-    /// and 3. The first is taken as 0 to 1.
+    /// and 3. The first is from 0 to 1.
     pub fn concurrent(mut self, share: f64, at_least: u32) -> Self {
-        self.concurrent_share = within(share, 1.0);
+        self.concurrent_share = share;
         self.concurrent_least = at_least;
         self
     }
-}
 
-/// Not a number counts as nothing.
-fn within(value: f64, most: f64) -> f64 {
-    if value.is_nan() { 0.0 } else { value.clamp(0.0, most) }
+    /// Whether it can work.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let numbers = [
+            ("share", self.share, 10.0),
+            ("floor", self.floor, 1000.0),
+            ("concurrent", self.concurrent_share, 1.0),
+        ];
+        let wrong = numbers.into_iter().find(|(_, value, most)| !(0.0..=*most).contains(value));
+        if let Some((setting, value, most)) = wrong {
+            let why = format!("of the retry budget is {value}: give it 0 to {most}");
+            return Err(ConfigError::setting(setting, why));
+        }
+        if self.lifetime < Duration::from_secs(1) {
+            return Err(ConfigError::setting("lifetime", "of the retry budget is below 1 s"));
+        }
+        Ok(())
+    }
 }
 
 /// A budget at one moment.

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use async_trait::async_trait;
 
 use crate::{
-    error::{Failure, FailureKind, ProviderError, Rejection},
+    error::{ConfigError, Failure, FailureKind, ProviderError, Rejection},
     request::{Output, Request},
     response::{FinishKind, Response},
     validator::Candidate,
@@ -32,9 +32,22 @@ use crate::{
 /// }
 /// ```
 #[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a check",
+    note = "for a closure, write `check::from_fn(\"name\", |answer: Candidate<'_>| …)`"
+)]
 pub trait Check: Send + Sync + 'static {
-    /// A short name, for reports.
+    /// A short name. Reports and errors say by it which check has rejected an answer.
     fn name(&self) -> &str;
+
+    /// Whether it can work as it is set. A chain asks when it is built, a validator when a call begins, so that a
+    /// mistake costs no request. Default: it can.
+    ///
+    /// # Errors
+    /// A setting cannot work; the error names it.
+    fn ready(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// Judges an answer.
     ///
@@ -58,6 +71,10 @@ pub trait Check: Send + Sync + 'static {
 impl<C: Check + ?Sized> Check for Arc<C> {
     fn name(&self) -> &str {
         (**self).name()
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        (**self).ready()
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {

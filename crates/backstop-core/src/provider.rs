@@ -45,6 +45,10 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a provider",
+    note = "a builder becomes one by `.build()?`; a provider of your own implements `Provider` with `#[async_trait]`"
+)]
 pub trait Provider: Send + Sync + 'static {
     /// The adapter's name, as in reports: `openai`, `anthropic`, …
     fn name(&self) -> &str;

@@ -25,7 +25,7 @@ use crate::breaker::{
 };
 use crate::budget::{BudgetConfig, BudgetSnapshot, RetryBudget};
 use crate::clock::{Clock, TokioClock};
-use crate::error::FailureKind;
+use crate::error::{ConfigError, FailureKind};
 use crate::gate::{Gate, Latch};
 use crate::provider::CredentialId;
 use bounded::Bounded;
@@ -294,6 +294,11 @@ impl Registry {
         let listed = maps.credentials.insert(key.clone(), &credential, is_idle);
         self.note(listed);
         credential
+    }
+
+    /// Whether its settings can work.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        self.inner.budget.check()
     }
 
     /// The retry budget of a provider instance.

@@ -27,6 +27,8 @@ use fastrand::Rng;
 pub struct RetryPolicy {
     retries: u8,
     schedule: ScheduleFactory,
+    /// A factor that would make waits shorter.
+    wrong_factor: Option<f32>,
 }
 
 #[derive(Clone)]
@@ -45,7 +47,8 @@ impl Default for RetryPolicy {
             .with_factor(2.0)
             .with_max_delay(Duration::from_secs(8))
             .without_max_times();
-        Self { retries: 1, schedule: ScheduleFactory::Exponential { builder, jitter: true } }
+        let schedule = ScheduleFactory::Exponential { builder, jitter: true };
+        Self { retries: 1, schedule, wrong_factor: None }
     }
 }
 
@@ -71,8 +74,9 @@ impl RetryPolicy {
         self.exponential(|builder| builder.with_max_delay(wait))
     }
 
-    /// By how much each wait is longer than the one before. Default 2. Replaces a schedule of one's own.
-    pub fn factor(self, factor: f32) -> Self {
+    /// By how much each wait is longer than the one before: 1 or more. Default 2. Replaces a schedule of one's own.
+    pub fn factor(mut self, factor: f32) -> Self {
+        self.wrong_factor = (!(1.0..f32::INFINITY).contains(&factor)).then_some(factor);
         self.exponential(|builder| builder.with_factor(factor.max(1.0)))
     }
 
@@ -114,6 +118,11 @@ impl RetryPolicy {
             Box::new(move || waits.next_backoff())
         }));
         self
+    }
+
+    /// A factor with which it cannot work.
+    pub(crate) fn wrong_factor(&self) -> Option<f32> {
+        self.wrong_factor
     }
 
     /// Most retries after hard failures.

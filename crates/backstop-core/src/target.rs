@@ -304,11 +304,13 @@ impl Target {
     pub(crate) fn id(&self) -> TargetId {
         match &self.name {
             Some(name) => TargetId(name.as_ref().into()),
-            None => {
-                let provider = self.providers.first().map_or("pool", |provider| provider.name());
-                TargetId(format!("{provider}/{}", self.model).into())
-            }
+            None => TargetId(self.default_id().into()),
         }
+    }
+
+    fn default_id(&self) -> String {
+        let provider = self.providers.first().map_or("pool", |provider| provider.name());
+        format!("{provider}/{}", self.model)
     }
 
     pub(crate) fn group(&self) -> &str {
@@ -316,6 +318,14 @@ impl Target {
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(ConfigError::Target {
+                target: self.default_id(),
+                setting: "named",
+                value: "empty".into(),
+                why: "give it a name, or leave it out".into(),
+            });
+        }
         let wrong = |setting, value: String, why| ConfigError::Target {
             target: self.id().to_string(),
             setting,
@@ -339,6 +349,10 @@ impl Target {
         if let Some((setting, value, why)) = self.adaptive.as_ref().and_then(|it| it.wrong(self.timeout)) {
             return Err(wrong(setting, value, why));
         }
+        if let Some(factor) = self.retry.wrong_factor() {
+            return Err(wrong("factor", factor.to_string(), "waits would get shorter; give it 1 or more"));
+        }
+        self.policy.as_deref().map_or(Ok(()), FailurePolicy::check)?;
         let times = [
             ("timeout", Some(self.timeout)),
             ("first_content", self.first_content),

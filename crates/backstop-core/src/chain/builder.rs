@@ -189,9 +189,12 @@ impl ChainBuilder {
         if let Some(why) = self.hedge.as_ref().and_then(Hedge::wrong) {
             return Err(ConfigError::setting("hedge", why));
         }
+        self.policy.check()?;
+        self.checks.iter().try_for_each(|check| check.ready())?;
         let timeouts = self.targets.iter().map(Target::longest_timeout);
         let all = timeouts.fold(Duration::ZERO, Duration::saturating_add);
         let registry = self.registry.unwrap_or_default();
+        registry.check()?;
         let watched = self.hedge.as_ref().is_some_and(Hedge::watches);
         let mut slots: Vec<Slot> = Vec::with_capacity(self.targets.len());
         for target in self.targets {

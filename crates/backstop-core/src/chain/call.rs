@@ -23,6 +23,10 @@ use crate::{
 
 /// Ordered targets, checks and a deadline. Cloning is one atomic increment; share it between all tasks.
 ///
+/// # Panics
+/// Calls need a tokio runtime with its time driver, as `#[tokio::main]` and `enable_all` give it. Awaited outside
+/// one, they panic as tokio's own timers do.
+///
 /// ```
 /// use std::time::Duration;
 /// use backstop_core::{Chain, ProviderExt};

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     attempt::CallId,
-    error::{ChainError, ChainErrorKind, Failure},
+    error::{ChainError, ChainErrorKind, ConfigError, Failure},
     observer::{CallOutcome, Event},
     policy::FailurePolicy,
     reask::Reask,
@@ -117,6 +117,18 @@ impl<'a> Cx<'a> {
         own.unwrap_or(&self.chain.policy)
     }
 
+    /// The option that leaves the call no time at all.
+    fn no_time(&self) -> Option<ConfigError> {
+        let why = "is 0 s, so that nothing could be asked: give it more";
+        let total = match self.ask {
+            Ask::Stream(side) => Some(side.settings.total),
+            Ask::Whole(_) => None,
+        };
+        let options = [("deadline", self.options.deadline), ("total", total)];
+        let (setting, _) = options.into_iter().find(|(_, time)| time.is_some_and(|time| time.is_zero()))?;
+        Some(ConfigError::setting(setting, why))
+    }
+
     /// The report of a call that was served.
     pub(crate) fn served(&self, position: usize) -> Report {
         self.ledger.finish(self.slot(position).map(|slot| (position > 0, &slot.id)), None)
@@ -127,6 +139,9 @@ impl<'a> Cx<'a> {
         let retry_in = self.chain.slots.iter().filter_map(|slot| slot.back_in(slot.now())).min();
         let report = self.ledger.finish(None, retry_in);
         let retry_in = report.retry_in;
+        if let (None, Some(mistake)) = (&last, self.no_time()) {
+            return ChainError::no_time(mistake, report);
+        }
         let kind = match &last {
             Some(failure) if gave_up => ChainErrorKind::GaveUp(failure.kind()),
             _ if self.time_left().is_zero() => ChainErrorKind::Deadline,

@@ -54,7 +54,7 @@ async fn run(
 ) -> Result<Executed, ChainError> {
     let cx = Cx::begin(chain, request, Ask::Whole(judge), options, call_id, &mut rng);
     let running = Running::new(&cx);
-    let result = match chain.check(options) {
+    let result = match chain.check(request, options) {
         Err(error) => Err(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => {
             let mut walk = Walk::new(rng);

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     attempt::CallId, check::Check, clock::FAR, error::ConfigError, observer::Observers,
-    policy::FailurePolicy, quality::QualityWindows, reask::Reask,
+    policy::FailurePolicy, quality::QualityWindows, reask::Reask, request::Request,
 };
 
 /// What all calls of a chain share.
@@ -51,8 +51,16 @@ impl Inner {
         options.deadline.map_or(self.deadline, |deadline| deadline.min(self.deadline)).min(FAR)
     }
 
-    /// Whether a call with these options can be made.
-    pub(crate) fn check(&self, options: &CallOptions) -> Result<(), ConfigError> {
+    /// Whether a call for this with these options can be made.
+    pub(crate) fn check(&self, request: &Request, options: &CallOptions) -> Result<(), ConfigError> {
+        // A template may have messages for some targets only.
+        if request.messages.is_empty() && request.variants.is_empty() {
+            return Err(ConfigError::setting(
+                "request",
+                "has no message: add what is asked, with `.message(Message::user(\"…\"))`",
+            ));
+        }
+        options.policy.as_deref().map_or(Ok(()), FailurePolicy::check)?;
         options.only.as_ref().map_or(Ok(()), |name| find(&self.slots, name).map(|_| ()))
     }
 }

@@ -116,7 +116,7 @@ pub(crate) async fn judge(
     let candidate = Candidate::new(response, cx.request).with_target(&slot.id).with_changes(&changes);
     let judged = timeout_at(until, async {
         for check in &cx.chain.checks {
-            check.check(candidate).await?;
+            check.check(candidate).await.map_err(|rejection| rejection.with_check(check.name()))?;
         }
         match cx.ask {
             Ask::Whole(judge) => judge.judge(candidate).await,

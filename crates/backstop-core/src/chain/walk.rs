@@ -83,8 +83,17 @@ impl Walk {
         if let Some(what) = slot.lacks(cx.request_for(position)) {
             return Some(Skip::Unsupported { what });
         }
-        if cx.beginning.is_some() && slot.capabilities.prefill != Some(true) {
-            return Some(Skip::Unsupported { what: "going on with a text".into() });
+        if cx.beginning.is_some() {
+            let what = match slot.capabilities.prefill {
+                Some(true) => None,
+                Some(false) => Some("going on with a text"),
+                None => Some(
+                    "going on with a text, as far as is known (say so with `Capabilities::with_prefill`)",
+                ),
+            };
+            if let Some(what) = what {
+                return Some(Skip::Unsupported { what: what.into() });
+            }
         }
         let window = slot.capabilities.context_window;
         (!self.has_room(window)).then_some(Skip::ContextTooSmall { window })

@@ -70,6 +70,11 @@ impl ChainError {
         Self(Arc::new(Inner { kind: ChainErrorKind::Exhausted, cause: Cause::None, report }))
     }
 
+    /// A deadline that was over when the call began.
+    pub(crate) fn no_time(error: ConfigError, report: Report) -> Self {
+        Self(Arc::new(Inner { kind: ChainErrorKind::Deadline, cause: Cause::Config(error), report }))
+    }
+
     pub(crate) fn config(error: ConfigError, report: Report) -> Self {
         Self(Arc::new(Inner { kind: ChainErrorKind::Config, cause: Cause::Config(error), report }))
     }

@@ -7,11 +7,13 @@
 mod chain;
 mod config;
 mod kind;
+mod plain;
 mod provider;
 mod rejection;
 
 pub use chain::{ChainError, ChainErrorKind};
 pub use config::ConfigError;
 pub use kind::{Failure, FailureKind};
+pub use plain::plain;
 pub use provider::{ProviderError, Stage};
 pub use rejection::Rejection;

@@ -4,7 +4,7 @@ use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::FailureKind;
+use super::{FailureKind, plain};
 use crate::{policy::Remedy, response::Usage};
 
 /// How far an attempt had come.
@@ -54,7 +54,8 @@ impl fmt::Display for Stage {
 
 /// A hard failure: the provider gave no answer. One pointer wide.
 ///
-/// The message is for people and must hold neither prompts nor secrets; the adapter sees to that.
+/// The message is for people and must hold neither prompts nor secrets; the adapter sees to that. It becomes one
+/// [plain](crate::error::plain) line.
 ///
 /// ```
 /// use backstop_core::{FailureKind, ProviderError};
@@ -88,7 +89,7 @@ impl ProviderError {
     pub fn new(kind: FailureKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner {
             kind,
-            message: message.into(),
+            message: plain(message),
             status: None,
             code: None,
             param: None,
@@ -113,7 +114,7 @@ impl ProviderError {
     /// Sets other words.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
-        self.0.message = message.into();
+        self.0.message = plain(message);
         self
     }
 
@@ -127,28 +128,29 @@ impl ProviderError {
     /// Sets the vendor's error code or type.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<String>) -> Self {
-        self.0.code = Some(code.into());
+        self.0.code = Some(plain(code.into()).into_owned());
         self
     }
 
     /// Sets the parameter that the vendor names.
     #[must_use]
     pub fn with_param(mut self, param: impl Into<String>) -> Self {
-        self.0.param = Some(param.into());
+        self.0.param = Some(plain(param.into()).into_owned());
         self
     }
 
     /// Sets the vendor's request id.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
-        self.0.request_id = Some(id.into());
+        self.0.request_id = Some(plain(id.into()).into_owned());
         self
     }
 
-    /// Sets the wait that the server named.
+    /// Sets the wait that the server named. Zero is none: a server that refuses a request and asks for no wait says
+    /// nothing about when to come back.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
-        self.0.retry_after = Some(wait);
+        self.0.retry_after = Some(wait).filter(|wait| !wait.is_zero());
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use super::FailureKind;
+use super::{FailureKind, plain};
 use crate::policy::Remedy;
 
 /// A soft failure: there is an answer, but it may not be used. One pointer wide.
@@ -17,14 +17,14 @@ use crate::policy::Remedy;
 /// assert_eq!(rejection.kind(), FailureKind::Rejected);
 /// assert_eq!(rejection.to_string(), "rejected: negative total");
 /// ```
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{}: {}", .0.kind, .0.reason)]
+#[derive(Clone, Debug)]
 pub struct Rejection(Box<Inner>);
 
 #[derive(Clone)]
 struct Inner {
     kind: FailureKind,
     reason: Cow<'static, str>,
+    check: Option<String>,
     feedback: Option<String>,
     score: Option<f64>,
     pointer: Option<String>,
@@ -37,6 +37,7 @@ impl fmt::Debug for Inner {
         f.debug_struct("Rejection")
             .field("kind", &self.kind)
             .field("reason", &self.reason)
+            .field("check", &self.check)
             .field("score", &self.score)
             .field("pointer", &self.pointer)
             .field("remedy", &self.remedy)
@@ -51,12 +52,14 @@ impl Rejection {
         Self::of(FailureKind::Rejected, reason)
     }
 
-    /// A soft failure of any kind. A hard kind is taken as [`FailureKind::Rejected`].
+    /// A soft failure of any kind. A hard kind is taken as [`FailureKind::Rejected`]. The reason becomes one
+    /// [plain](crate::error::plain) line.
     #[must_use]
     pub fn of(kind: FailureKind, reason: impl Into<Cow<'static, str>>) -> Self {
         let kind = if kind.is_soft() { kind } else { FailureKind::Rejected };
-        let reason = reason.into();
-        Self(Box::new(Inner { kind, reason, feedback: None, score: None, pointer: None, remedy: None }))
+        let reason = plain(reason);
+        let (check, feedback, score) = (None, None, None);
+        Self(Box::new(Inner { kind, reason, check, feedback, score, pointer: None, remedy: None }))
     }
 
     /// No usable text.
@@ -102,6 +105,13 @@ impl Rejection {
         self
     }
 
+    /// Names the check that rejects; the first name stays. Chains and validators do it for their checks.
+    #[must_use]
+    pub fn with_check(mut self, name: &str) -> Self {
+        self.0.check.get_or_insert_with(|| plain(name).into_owned());
+        self
+    }
+
     /// How good the answer was, usually from 0 to 1.
     #[must_use]
     pub fn with_score(mut self, score: f64) -> Self {
@@ -141,6 +151,12 @@ impl Rejection {
         self.0.feedback.as_deref().unwrap_or(&self.0.reason)
     }
 
+    /// The check that rejects.
+    #[must_use]
+    pub fn check(&self) -> Option<&str> {
+        self.0.check.as_deref()
+    }
+
     /// How good the answer was.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
@@ -159,3 +175,19 @@ impl Rejection {
         self.0.remedy
     }
 }
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.0;
+        f.write_str(inner.kind.as_str())?;
+        match (&inner.check, inner.score) {
+            (Some(check), Some(score)) => write!(f, " (check `{check}`, score {score:.2})")?,
+            (Some(check), None) => write!(f, " (check `{check}`)")?,
+            (None, Some(score)) => write!(f, " (score {score:.2})")?,
+            (None, None) => {}
+        }
+        write!(f, ": {}", inner.reason)
+    }
+}
+
+impl std::error::Error for Rejection {}

@@ -212,7 +212,7 @@ impl fmt::Display for Why {
             Self::Probe => f.write_str("probe, not retried"),
             Self::ScheduleEnded => f.write_str("schedule ended"),
             Self::RetryAfterTooLong { asked, cap } => {
-                write!(f, "asked to wait {}, cap {}", Human(*asked), Human(*cap))
+                write!(f, "asked to wait {}, `max_retry_after` is {}", Human(*asked), Human(*cap))
             }
             Self::DeadlineTooClose { left, needed } => {
                 write!(f, "{} needed, {} left", Human(*needed), Human(*left))

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::rule::{BreakerEffect, Disposition, GateEffect, Remedy, Rule};
-use crate::error::FailureKind;
+use crate::error::{ConfigError, FailureKind};
 
 /// What each kind of failure leads to. `Display` prints the table.
 ///
@@ -101,7 +101,15 @@ impl FailurePolicy {
         self.change(kind, |old| *old = rule)
     }
 
-    /// Gives up once this many targets have refused or filtered the same request. Default: never.
+    /// Whether it can work.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        match self.max_declines {
+            Some(0) => Err(ConfigError::setting("max_declines", "is 0: give it 1 or more, or leave it out")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives up once this many targets, at least 1, have refused or filtered the same request. Default: never.
     #[must_use]
     pub fn max_declines(mut self, declines: u32) -> Self {
         self.max_declines = Some(declines);

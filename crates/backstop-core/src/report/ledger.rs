@@ -44,7 +44,9 @@ impl Ledger {
     pub(crate) fn skip(&self, target: &TargetId, reason: Skip) {
         self.0.observers.emit(&Event::Skipped { target, reason: &reason });
         let at = self.0.started.elapsed();
-        self.report().skips.push(SkipRecord { target: target.clone(), at, reason });
+        let mut report = self.report();
+        let attempts_before = report.attempts.len();
+        report.skips.push(SkipRecord { target: target.clone(), at, attempts_before, reason });
     }
 
     /// Adds tokens that judging an answer took.
@@ -75,6 +77,7 @@ impl Ledger {
             per_output_token: None,
             continued: opening.continued,
             usage: None,
+            check: None,
             score: None,
             decision: None,
             alert: false,
@@ -187,7 +190,10 @@ impl AttemptLine {
                         record.request_id = Some(id.to_owned());
                     }
                 }
-                Failure::Soft(rejection) => record.score = rejection.score(),
+                Failure::Soft(rejection) => {
+                    record.check = rejection.check().map(str::to_owned);
+                    record.score = rejection.score();
+                }
             }
         });
     }

@@ -153,6 +153,9 @@ pub struct AttemptRecord {
     /// Tokens, where the vendor said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The check that rejected the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
     /// The score of a rejected answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -220,6 +223,9 @@ pub struct SkipRecord {
     pub target: TargetId,
     /// When, from the start of the call.
     pub at: Duration,
+    /// How many attempts had begun before.
+    #[serde(default)]
+    pub attempts_before: usize,
     /// Why.
     pub reason: Skip,
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{AttemptOutcome, AttemptRecord, Report, Skip, SkipRecord};
-use crate::{human::Human, policy::Remedy};
+use crate::{error::plain, human::Human, policy::Remedy};
 
 const HEAD: [&str; 6] = ["at", "target", "try", "took", "outcome", "then"];
 
@@ -32,10 +32,10 @@ impl fmt::Display for Report {
             line(f, row, &widths)?;
         }
         write!(f, "{} attempt(s), {} skip(s)", self.attempts.len(), self.skips.len())?;
-        write!(f, ", {} in", Human(self.elapsed))?;
+        write!(f, ", {}", Human(self.elapsed))?;
         let usage = self.usage;
         let about = if usage.estimated { "about " } else { "" };
-        write!(f, ", {about}{} tokens in, {} out", usage.input_tokens, usage.output_tokens)?;
+        write!(f, "; {about}{} tokens in, {} out", usage.input_tokens, usage.output_tokens)?;
         if !self.check_usage.is_zero() {
             let checks = self.check_usage;
             write!(f, ", and {} in, {} out for checks", checks.input_tokens, checks.output_tokens)?;
@@ -48,12 +48,13 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Attempts and skips in the order of time.
+    /// Attempts and skips in the order of time, and of one time in the order in which they came.
     fn table(&self) -> Vec<[String; 6]> {
-        let attempts = self.attempts.iter().map(|attempt| (attempt.at, attempt.row()));
-        let skips = self.skips.iter().map(|skip| (skip.at, skip.row()));
-        let mut rows: Vec<_> = attempts.chain(skips).collect();
-        rows.sort_by_key(|(at, _)| *at);
+        let skips = self.skips.iter().map(|skip| ((skip.at, skip.attempts_before), skip.row()));
+        let attempts = self.attempts.iter().enumerate().map(|(n, attempt)| ((attempt.at, n), attempt.row()));
+        // The sort is stable: a skip comes before the attempt that followed it.
+        let mut rows: Vec<_> = skips.chain(attempts).collect();
+        rows.sort_by_key(|(order, _)| *order);
         rows.into_iter().map(|(_, row)| row).collect()
     }
 }
@@ -135,9 +136,10 @@ fn line(f: &mut fmt::Formatter<'_>, cells: &[String; 6], widths: &[usize]) -> fm
 }
 
 fn shorten(text: &str, most: usize) -> String {
-    let flat = text.replace(['\n', '\r'], " ");
+    // A report may have been read from a file.
+    let flat = plain(text);
     if flat.chars().count() <= most {
-        return flat;
+        return flat.into_owned();
     }
     flat.chars().take(most - 1).chain(['…']).collect()
 }

@@ -56,7 +56,7 @@ async fn run(
     let cx = Cx::begin(chain, request, Ask::Stream(side), options, call_id, &mut rng);
     let running = Running::new(&cx);
     side.keep(cx.ledger.clone());
-    let end = match prepared.and_then(|()| chain.check(options)) {
+    let end = match prepared.and_then(|()| chain.check(request, options)) {
         Err(error) => End::NotServed(ChainError::config(error, cx.ledger.finish(None, None))),
         Ok(()) => passes(&cx, side, Walk::new(rng)).await,
     };

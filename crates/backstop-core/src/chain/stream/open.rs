@@ -172,7 +172,8 @@ async fn head(
         return Ok(());
     }
     for check in &cx.chain.checks {
-        check.check_head(&reading.response.text).map_err(|rejection| Some(rejection.into()))?;
+        let judged = check.check_head(&reading.response.text);
+        judged.map_err(|rejection| Some(rejection.with_check(check.name()).into()))?;
     }
     Ok(())
 }
