@@ -244,6 +244,21 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
 
     /// The call, for its deadline, tags and so on.
     pub fn call(self) -> Call<'static, T> {
+        self.checked().calling()
+    }
+
+    /// Examples alone ask for nothing.
+    fn checked(mut self) -> Self {
+        let examples = 2 * self.validator.reading().examples.len();
+        if self.input.is_empty() && self.request.messages.len() <= examples {
+            let mistake =
+                ConfigError::setting("input", "is missing: add what to extract from with `.input(…)`");
+            self.validator = self.validator.failing(mistake);
+        }
+        self
+    }
+
+    fn calling(self) -> Call<'static, T> {
         let call = self.chain.call(with_input(self.request, self.input), self.validator);
         match self.reask {
             Some(reask) => call.reask(reask),
@@ -280,6 +295,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extraction<T> {
     /// # Ok(()) }
     /// ```
     pub fn stream(self) -> StreamedExtraction<T> {
+        self.checked().streaming()
+    }
+
+    fn streaming(self) -> StreamedExtraction<T> {
         let request = with_input(self.request, self.input);
         let call = self.chain.stream(request.clone());
         let call = match self.reask {

@@ -25,6 +25,7 @@ pub mod rules;
 mod checks;
 mod echo;
 mod extract;
+mod misfit;
 mod reading;
 mod schema;
 mod streamed;

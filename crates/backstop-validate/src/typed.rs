@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::{
     coerce::Mode,
     json::{Candidates, Policy},
+    misfit,
     reading::Reading,
     refusal::Detector,
     rules::{self, FieldRule},
@@ -80,14 +81,6 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Typed<T> {
     {
         self.rule(crate::rules::derived())
     }
-
-    /// A mistake in a setting fails the call as a wrong schema would.
-    pub(crate) fn failing(mut self, mistake: ConfigError) -> Self {
-        if self.schema.is_ok() {
-            self.schema = Err(mistake);
-        }
-        self
-    }
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Default for Typed<T> {
@@ -101,7 +94,18 @@ impl<T> Typed<T> {
     /// ([`Candidate::value`]).
     #[must_use]
     pub fn check(mut self, check: impl Check) -> Self {
+        if let Err(mistake) = check.ready() {
+            self = self.failing(mistake);
+        }
         self.checks.push(Arc::new(check));
+        self
+    }
+
+    /// A mistake in a setting fails the call as a wrong schema would.
+    pub(crate) fn failing(mut self, mistake: ConfigError) -> Self {
+        if self.schema.is_ok() {
+            self.schema = Err(mistake);
+        }
         self
     }
 
@@ -159,9 +163,14 @@ impl<T: DeserializeOwned + Send + 'static> Validator for Typed<T> {
         let schema = self.schema.as_ref().map_err(|error| Rejection::new(error.to_string()))?;
         let value = self.reading.read(candidate, schema)?;
         if self.rules.is_empty() && self.checks.is_empty() {
-            return T::deserialize(value).map_err(not_the_type);
+            // The value is used up, for its texts need not be copied then. To say where it does not fit, it is read
+            // once more, without a record of changes.
+            return T::deserialize(value).map_err(|error| {
+                let again = Candidate::new(candidate.response, candidate.request);
+                not_the_type::<T>(&self.reading.read(again, schema).unwrap_or_default(), &error)
+            });
         }
-        let typed = T::deserialize(&value).map_err(not_the_type)?;
+        let typed = T::deserialize(&value).map_err(|error| not_the_type::<T>(&value, &error))?;
         rules::check(&self.rules, &typed, &value)?;
         run(&self.checks, candidate.with_value(&value)).await?;
         Ok(typed)
@@ -169,14 +178,21 @@ impl<T: DeserializeOwned + Send + 'static> Validator for Typed<T> {
 }
 
 /// serde's message may quote the value, so it goes to the model only.
-fn not_the_type(error: serde_json::Error) -> Rejection {
-    Rejection::schema("the JSON follows the schema but not the Rust type").with_feedback(error.to_string())
+fn not_the_type<T: DeserializeOwned>(value: &Value, error: &serde_json::Error) -> Rejection {
+    let pointer = misfit::place::<T>(value);
+    let (reason, feedback) = match pointer.as_str() {
+        "" => ("the JSON follows the schema but not the Rust type".to_owned(), error.to_string()),
+        place => {
+            (format!("`{place}` follows the schema but not the Rust type"), format!("`{place}`: {error}"))
+        }
+    };
+    Rejection::schema(reason).with_feedback(feedback).with_pointer(pointer)
 }
 
 /// Runs checks in order until one rejects.
 pub(crate) async fn run(checks: &[Arc<dyn Check>], candidate: Candidate<'_>) -> Result<(), Rejection> {
     for check in checks {
-        check.check(candidate).await?;
+        check.check(candidate).await.map_err(|rejection| rejection.with_check(check.name()))?;
     }
     Ok(())
 }

@@ -43,8 +43,8 @@ impl Untyped {
     #[must_use]
     pub fn rule(mut self, rule: impl Into<FieldRule<Value>>) -> Self {
         let rule = rule.into();
-        if let (Ok(_), Some(mistake)) = (&self.schema, rule.mistake()) {
-            self.schema = Err(mistake);
+        if let Some(mistake) = rule.mistake() {
+            self = self.failing(mistake);
         }
         self.rules.push(rule);
         self
@@ -54,7 +54,18 @@ impl Untyped {
     /// ([`Candidate::value`]).
     #[must_use]
     pub fn check(mut self, check: impl Check) -> Self {
+        if let Err(mistake) = check.ready() {
+            self = self.failing(mistake);
+        }
         self.checks.push(Arc::new(check));
+        self
+    }
+
+    /// A mistake in a setting fails the call as a wrong schema would.
+    fn failing(mut self, mistake: ConfigError) -> Self {
+        if self.schema.is_ok() {
+            self.schema = Err(mistake);
+        }
         self
     }
 

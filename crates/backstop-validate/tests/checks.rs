@@ -1,13 +1,16 @@
 //! Ready checks, on chains and on typed values.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+use std::{sync::Arc, time::Duration};
+
 use backstop_core::{
-    Candidate, Chain, Check, Disposition, FailureKind, FailurePolicy, Media, Message, ProviderExt, Rejection,
-    Remedy, Request, Response, Role, Usage, check,
+    Candidate, Chain, ChainErrorKind, Check, Disposition, FailureKind, FailurePolicy, Media, Message,
+    ProviderExt, Rejection, Remedy, Request, Response, Role, Usage, check,
 };
 use backstop_mock::{MockProvider, Step};
 use backstop_validate::{
-    Against, ChainExt, CheckExt, Grounded, InputSeen, MinLength, PassFail, Refusal, Score, Typed, Weighted,
+    Against, ChainExt, CheckExt, Grounded, InputSeen, Judge, MinLength, PassFail, Refusal, Schema, Score,
+    Typed, Untyped, Weighted,
 };
 use serde_json::{Value, json};
 
@@ -50,6 +53,8 @@ async fn made_up_values_fail_over_and_grounded_ones_serve() {
     assert_eq!((failed.failure(), failed.score), (Some(FailureKind::Rejected), Some(1.0 / 3.0)));
     let report = serde_json::to_string(&*answer.report).unwrap();
     assert!(report.contains("2 of 3 values do not occur") && !report.contains("ACME"), "{report}");
+    assert_eq!(failed.check.as_deref(), Some("grounded"));
+    assert!(report.contains("rejected (check `grounded`, score 0.33): "), "{report}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -173,6 +178,83 @@ async fn without_the_vendors_own_count_nothing_is_judged() {
     assert!(judge(Some(Usage::new(100, 1)), &thai).await.is_err());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_threshold_out_of_its_range_costs_no_request() {
+    let mock = MockProvider::new("mock", [Step::text(invoice("Müller & Söhne", 1234.5))]);
+    let judge = Judge::new(chain_of(&mock), "It is complete.");
+    let passed = || PassFail(verdict("yes", Ok(())));
+    let wrong: [(&str, Arc<dyn Check>); 11] = [
+        ("threshold", Arc::new(Grounded::new().threshold(80.0))),
+        ("threshold", Arc::new(Grounded::new().threshold(-1.0))),
+        ("threshold", Arc::new(Grounded::new().threshold(f64::NAN))),
+        ("threshold", Arc::new(InputSeen::new().threshold(1.01))),
+        ("threshold", Arc::new(judge.clone().threshold(7.0))),
+        ("deadline", Arc::new(judge.clone().deadline(Duration::ZERO))),
+        ("threshold", Arc::new(Weighted::new(75.0).add(1.0, Grounded::new()))),
+        ("weight", Arc::new(Weighted::new(0.5).add(-1.0, Grounded::new()))),
+        ("weight", Arc::new(Weighted::new(0.5).add(f64::NAN, passed()))),
+        ("threshold", Arc::new(MinLength(1).and(Grounded::new().threshold(2.0)))),
+        ("threshold", Arc::new(Weighted::new(0.5).add(1.0, PassFail(InputSeen::new().threshold(9.0))))),
+    ];
+    for (setting, check) in wrong {
+        let built = Chain::builder().target(mock.clone().model("m")).check(Arc::clone(&check)).build();
+        let error = built.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("`{setting}` of the ")), "{error}");
+        let chain = chain_of(&mock);
+        let extraction = chain.extractor::<Invoice>().input(MAIL).check(Arc::clone(&check));
+        let error = extraction.await.unwrap_err();
+        assert_eq!(error.kind(), ChainErrorKind::Config);
+        assert!(error.to_string().contains(setting), "{error}");
+        let schema = Schema::new("x", json!({})).unwrap();
+        let error = chain.call("x", Untyped::new(schema).check(check)).await.unwrap_err();
+        assert_eq!(error.kind(), ChainErrorKind::Config);
+    }
+    assert_eq!(mock.calls(), 0);
+    for edge in [0.0, 1.0] {
+        let check = Weighted::new(edge).add(1.0, Grounded::new().threshold(edge));
+        assert!(Chain::builder().target(mock.clone().model("m")).check(check).build().is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_threshold_that_is_no_number_passes_nothing() {
+    let check = Weighted::new(f64::NAN).add(1.0, PassFail(verdict("yes", Ok(()))));
+    assert!(passes(check).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_checks_in_one_the_one_that_rejects_is_named() {
+    let mock = MockProvider::new("mock", [Step::text("no")]);
+    let both = verdict("yes", Ok(())).and(verdict("brave", Err(0.5)));
+    let chain = Chain::builder().target(mock.model("m")).check(both).build().unwrap();
+    let error = chain.complete("x").await.unwrap_err();
+    assert_eq!(error.report().attempts[0].check.as_deref(), Some("brave"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_extraction_from_nothing_costs_no_request() {
+    let mock = MockProvider::new("mock", [Step::text(invoice("Müller & Söhne", 1234.5))]);
+    let chain = chain_of(&mock);
+    let example: Invoice = serde_json::from_str(&invoice("ACME", 1.0)).unwrap();
+    let bare = || chain.extractor::<Invoice>().instructions("Read the invoice.");
+    let shown = bare().example("ACME: 1 EUR", &example);
+    for error in [
+        chain.extractor::<Invoice>().await.unwrap_err(),
+        bare().await.unwrap_err(),
+        bare().stream().await.unwrap_err(),
+        shown.await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ChainErrorKind::Config);
+        assert!(error.to_string().contains("`.input(…)`"), "{error}");
+    }
+    assert_eq!(mock.calls(), 0);
+    bare().request(MAIL).await.unwrap();
+}
+
+fn chain_of(mock: &MockProvider) -> Chain {
+    Chain::builder().target(mock.clone().model("m")).build().unwrap()
+}
+
 fn verdict(name: &'static str, result: Result<(), f64>) -> impl Check {
     check::from_fn(name, move |_| result.map_err(|score| Rejection::new(name).with_score(score)))
 }
@@ -232,7 +314,7 @@ async fn weighted_scores_add_up_and_skip_what_has_nothing_to_measure() {
     assert!(rejection.reason().contains("yes 1.00, no 0.00"), "{rejection}");
     let nothing = Weighted::new(1.0).add(5.0, InputSeen::new()).add(1.0, PassFail(MinLength(1)));
     assert!(passes(nothing).await.is_ok());
-    assert!(passes(Weighted::new(1.0).add(f64::NAN, PassFail(verdict("no", Err(0.0))))).await.is_ok());
+    assert!(passes(Weighted::new(1.0).add(0.0, PassFail(verdict("no", Err(0.0))))).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

@@ -199,3 +199,29 @@ async fn error_pages_are_retried_as_they_were_and_named() {
         assert_eq!(mock.seen()[1].messages.len(), 1);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_the_rust_type_refuses_is_placed_and_never_quoted() {
+    #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "backstop_validate::schemars")]
+    struct Trip {
+        #[allow(dead_code)]
+        legs: Vec<Leg>,
+    }
+    #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    #[schemars(crate = "backstop_validate::schemars")]
+    #[serde(try_from = "String")]
+    struct Leg;
+    impl TryFrom<String> for Leg {
+        type Error = String;
+        fn try_from(code: String) -> Result<Self, String> {
+            if code.len() == 3 { Ok(Self) } else { Err(format!("{code} is no airport")) }
+        }
+    }
+    let mock = mock(&[r#"{"legs": ["BER", "Atlantis", "OSL"]}"#, r#"{"legs": ["BER", "OSL"]}"#]);
+    let answer = chain(&mock).extract::<Trip>("…").await.unwrap();
+    let report = serde_json::to_string(&*answer.report).unwrap();
+    assert!(report.contains("`/legs/1` follows the schema but not the Rust type"), "{report}");
+    assert!(!report.contains("Atlantis"), "{report}");
+    assert!(mock.seen()[1].last_text().contains("`/legs/1`: Atlantis is no airport"));
+}

@@ -1,6 +1,8 @@
 //! Rules on typed values, through a chain.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+use std::ops::Bound;
+
 use backstop_core::{Chain, ChainErrorKind, FailureKind, ProviderExt, Remedy};
 use backstop_mock::{MockProvider, Step};
 use backstop_validate::{
@@ -142,7 +144,22 @@ async fn rules_of_an_extraction_and_of_a_run_time_schema_work_alike() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rule_that_cannot_work_fails_the_call_before_anything_is_sent() {
-    let broken: [FieldRule<Invoice>; 3] = [
+    let currency = || field("/currency", |invoice: &Invoice| &invoice.currency);
+    let total = || field("/total", |invoice: &Invoice| &invoice.total);
+    let none: [&str; 0] = [];
+    #[allow(clippy::reversed_empty_ranges)] // They are what is tested.
+    let broken: [FieldRule<Invoice>; 12] = [
+        currency().length(5..=3).into(),
+        currency().length(3..3).into(),
+        currency().length(..0).into(),
+        currency().length((Bound::Excluded(3), Bound::Excluded(4))).into(),
+        currency().one_of(none).into(),
+        total().within(9.0..=1.0).into(),
+        total().within(f64::NAN..=1.0).into(),
+        total().at_least(f64::NAN).into(),
+        field("/lines", |invoice: &Invoice| &invoice.lines)
+            .each([field("/name", |line: &Line| &line.name).length(2..=1).into()])
+            .into(),
         field("/currency", |invoice: &Invoice| &invoice.currency).matches("(").into(),
         FieldRule::new("currency", "x", |_: &Invoice| true),
         field("/lines", |invoice: &Invoice| &invoice.lines)
@@ -153,8 +170,13 @@ async fn a_rule_that_cannot_work_fails_the_call_before_anything_is_sent() {
         let (chain, mock) = chain(&[&good()]);
         let error = chain.call("…", Typed::<Invoice>::new().rule(rule)).await.unwrap_err();
         assert!(matches!(error.kind(), ChainErrorKind::Config), "{error}");
+        assert!(error.to_string().contains("rule"), "{error}");
         assert_eq!(mock.calls(), 0);
     }
+    let (chain, mock) = chain(&[&good()]);
+    let least: FieldRule<Invoice> = currency().length(..=3).length(3..4).one_of(["EUR"]).into();
+    chain.call("…", Typed::<Invoice>::new().rule(least)).await.unwrap();
+    assert_eq!(mock.calls(), 1);
 }
 
 #[cfg(feature = "garde")]

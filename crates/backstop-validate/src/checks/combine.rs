@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt};
 
 use async_trait::async_trait;
-use backstop_core::{Candidate, Check, FailureKind, Rejection};
+use backstop_core::{Candidate, Check, ConfigError, FailureKind, Rejection};
 
 /// Combines checks. All of them that a chain or a validator has must pass anyway; this is for the rest.
 ///
@@ -63,14 +63,19 @@ impl<A: Check, B: Check> Check for And<A, B> {
         &self.name
     }
 
+    fn ready(&self) -> Result<(), ConfigError> {
+        self.first.ready()?;
+        self.second.ready()
+    }
+
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
-        self.first.check(candidate).await?;
-        self.second.check(candidate).await
+        self.first.check(candidate).await.map_err(|rejection| rejection.with_check(self.first.name()))?;
+        self.second.check(candidate).await.map_err(|rejection| rejection.with_check(self.second.name()))
     }
 
     fn check_head(&self, head: &str) -> Result<(), Rejection> {
-        self.first.check_head(head)?;
-        self.second.check_head(head)
+        self.first.check_head(head).map_err(|rejection| rejection.with_check(self.first.name()))?;
+        self.second.check_head(head).map_err(|rejection| rejection.with_check(self.second.name()))
     }
 }
 
@@ -78,6 +83,11 @@ impl<A: Check, B: Check> Check for And<A, B> {
 impl<A: Check, B: Check> Check for Or<A, B> {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        self.first.ready()?;
+        self.second.ready()
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
@@ -117,6 +127,10 @@ fn neither(first: &Rejection, second: &Rejection) -> Rejection {
 impl<C: Check> Check for Inverted<C> {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        self.check.ready()
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {

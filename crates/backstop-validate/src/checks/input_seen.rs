@@ -1,10 +1,10 @@
 //! Whether the server saw the whole input.
 
 use async_trait::async_trait;
-use backstop_core::{Candidate, Check, Part, Rejection, Request};
+use backstop_core::{Candidate, Check, ConfigError, Part, Rejection, Request};
 
 use super::{
-    score::{Grade, Score, unit},
+    score::{Grade, Score, check_threshold},
     script::has_no_word_edges,
 };
 
@@ -45,10 +45,10 @@ impl InputSeen {
         Self { threshold: 0.7 }
     }
 
-    /// Passes from this share on, from 0 to 1.
+    /// Passes from this share on, from 0.0 to 1.0.
     #[must_use]
     pub fn threshold(mut self, share: f64) -> Self {
-        self.threshold = unit(share);
+        self.threshold = share;
         self
     }
 
@@ -114,6 +114,10 @@ impl Score for InputSeen {
 impl Check for InputSeen {
     fn name(&self) -> &str {
         "input_seen"
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        check_threshold("input_seen", self.threshold)
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {

@@ -9,14 +9,14 @@ use std::{
 
 use async_trait::async_trait;
 use backstop_core::{
-    Candidate, Chain, ChainError, Check, Part, Rejection, Request, Usage,
+    Candidate, Chain, ChainError, Check, ConfigError, Part, Rejection, Request, Usage,
     clock::{Clock, TokioClock},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::score::{Grade, Score, unit};
+use super::score::{Grade, Score, check_threshold};
 use crate::ChainExt;
 
 const TASK: &str = "You grade the answer of another system. You get a JSON object with its `request` and its \
@@ -139,10 +139,10 @@ impl Judge {
         Self(Arc::new(Inner { settings, state: Arc::clone(&self.0.state) }))
     }
 
-    /// Passes from this score on, from 0 to 1 (the judge's 0 to 10). Default 0.7.
+    /// Passes from this score on, from 0.0 to 1.0: a tenth of the judge's marks, which go from 0 to 10. Default 0.7.
     #[must_use]
     pub fn threshold(self, score: f64) -> Self {
-        self.with(|settings| settings.threshold = unit(score))
+        self.with(|settings| settings.threshold = score)
     }
 
     /// Most time for one judgement, if it is less than the deadline of the judge's chain. Default 10 s. The deadline of
@@ -237,6 +237,13 @@ impl Score for Judge {
         "judge"
     }
 
+    fn ready(&self) -> Result<(), ConfigError> {
+        if self.0.settings.deadline.is_zero() {
+            return Err(ConfigError::setting("deadline", "of the check `judge` is 0 s: give it seconds"));
+        }
+        Ok(())
+    }
+
     async fn score(&self, candidate: Candidate<'_>) -> Result<Grade, Rejection> {
         if !self.admit() {
             return self.cannot("the judge has used up its calls".into());
@@ -255,6 +262,11 @@ impl Score for Judge {
 impl Check for Judge {
     fn name(&self) -> &str {
         "judge"
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        Score::ready(self)?;
+        check_threshold("judge", self.0.settings.threshold)
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {

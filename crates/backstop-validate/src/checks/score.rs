@@ -1,9 +1,9 @@
 //! Checks that measure: a score from 0 to 1, and a threshold.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, cmp::Ordering, fmt};
 
 use async_trait::async_trait;
-use backstop_core::{Candidate, Check, Rejection, Remedy};
+use backstop_core::{Candidate, Check, ConfigError, Rejection, Remedy};
 
 /// How good an answer is by one measure. Most scores are checks as well, with a threshold of their own; [`Weighted`]
 /// adds several up.
@@ -11,6 +11,14 @@ use backstop_core::{Candidate, Check, Rejection, Remedy};
 pub trait Score: Send + Sync + 'static {
     /// A short name, for reports.
     fn name(&self) -> &str;
+
+    /// Whether it can work as it is set; see [`Check::ready`]. Default: it can.
+    ///
+    /// # Errors
+    /// A setting cannot work; the error names it.
+    fn ready(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// Measures an answer.
     ///
@@ -34,10 +42,11 @@ pub struct Grade {
 }
 
 impl Grade {
-    /// A score, which is held between 0 and 1, and the reason for it.
+    /// A score, which is held between 0 and 1 (what is not a number counts as 0), and the reason for it.
     #[must_use]
     pub fn new(score: f64, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { score: Some(unit(score)), reason: reason.into(), ..Self::default() }
+        let score = if score.is_nan() { 0.0 } else { score.clamp(0.0, 1.0) };
+        Self { score: Some(score), reason: reason.into(), ..Self::default() }
     }
 
     /// There was nothing to measure.
@@ -62,8 +71,10 @@ impl Grade {
 
     /// Passes from the threshold on. A rejection carries the score, and feedback for policies that ask again.
     pub(super) fn hold_against(self, threshold: f64) -> Result<(), Rejection> {
-        let Some(score) = self.score.filter(|score| *score < threshold) else { return Ok(()) };
-        let reason = format!("{} (score {score:.2}, at least {threshold:.2} is wanted)", self.reason);
+        // A threshold that is not a number passes nothing.
+        let below = |score: &f64| score.partial_cmp(&threshold).is_none_or(Ordering::is_lt);
+        let Some(score) = self.score.filter(below) else { return Ok(()) };
+        let reason = format!("{} (at least {threshold:.2} is wanted)", self.reason);
         let rejection = Rejection::new(reason).with_score(score);
         let rejection = match self.pointer {
             Some(pointer) => rejection.with_pointer(pointer),
@@ -77,9 +88,15 @@ impl Grade {
     }
 }
 
-/// From 0 to 1; what is not a number counts as 1, because a threshold is a promise.
-pub(super) fn unit(number: f64) -> f64 {
-    if number.is_nan() { 1.0 } else { number.clamp(0.0, 1.0) }
+/// Scores go from 0 to 1, and so do thresholds.
+pub(super) fn check_threshold(check: &str, threshold: f64) -> Result<(), ConfigError> {
+    if (0.0..=1.0).contains(&threshold) {
+        return Ok(());
+    }
+    Err(ConfigError::setting(
+        "threshold",
+        format!("of the check `{check}` is {threshold}: give it 0.0 to 1.0"),
+    ))
 }
 
 /// A check as a score: 1 if it passes, 0 if not.
@@ -90,6 +107,10 @@ pub struct PassFail<C>(pub C);
 impl<C: Check> Score for PassFail<C> {
     fn name(&self) -> &str {
         self.0.name()
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        self.0.ready()
     }
 
     async fn score(&self, candidate: Candidate<'_>) -> Result<Grade, Rejection> {
@@ -120,19 +141,31 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Passes from this mean on.
+    /// Passes from this mean on, from 0.0 to 1.0.
     #[must_use]
     pub fn new(threshold: f64) -> Self {
-        Self { threshold: unit(threshold), parts: Vec::new() }
+        Self { threshold, parts: Vec::new() }
     }
 
-    /// Adds a score. A weight that is not above 0 leaves it out.
+    /// Adds a score with its weight, which is not negative; one of 0 leaves it out.
     #[must_use]
     pub fn add(mut self, weight: f64, score: impl Score) -> Self {
-        if weight > 0.0 && weight.is_finite() {
+        if weight != 0.0 {
             self.parts.push((weight, Box::new(score)));
         }
         self
+    }
+
+    fn check_settings(&self) -> Result<(), ConfigError> {
+        check_threshold("weighted", self.threshold)?;
+        for (weight, part) in &self.parts {
+            if *weight < 0.0 || !weight.is_finite() {
+                let why = format!("of the score `{}` is {weight}: give it a number above 0", part.name());
+                return Err(ConfigError::setting("weight", why));
+            }
+            part.ready()?;
+        }
+        Ok(())
     }
 }
 
@@ -140,6 +173,10 @@ impl Weighted {
 impl Score for Weighted {
     fn name(&self) -> &str {
         "weighted"
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        self.check_settings()
     }
 
     async fn score(&self, candidate: Candidate<'_>) -> Result<Grade, Rejection> {
@@ -169,6 +206,10 @@ impl Score for Weighted {
 impl Check for Weighted {
     fn name(&self) -> &str {
         "weighted"
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        self.check_settings()
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {

@@ -44,7 +44,8 @@ where
     Field { pointer: pointer.into(), get: Arc::new(get), tests: Vec::new(), wrong: None }
 }
 
-/// Rules about one field of a `T`; all of them must hold. Made by [`field`] and [`optional`].
+/// Rules about one field of a `T`; all of them must hold. Made by [`field`] and [`optional`]. A rule that no value could
+/// keep (an empty range, nothing to be one of, a limit that is not a number) makes the call fail before anything is sent.
 #[must_use = "rules do nothing until a validator has them"]
 pub struct Field<T, V> {
     pointer: Cow<'static, str>,
@@ -73,62 +74,75 @@ impl<T: 'static, V: 'static> Field<T, V> {
     }
 
     /// Not less than a limit.
-    pub fn at_least(self, limit: V) -> Self
+    pub fn at_least(mut self, limit: V) -> Self
     where
         V: PartialOrd + Display + Send + Sync,
     {
+        self.check_limit(&limit);
         self.must(format!("at least {limit}"), move |value| *value >= limit)
     }
 
     /// Not more than a limit.
-    pub fn at_most(self, limit: V) -> Self
+    pub fn at_most(mut self, limit: V) -> Self
     where
         V: PartialOrd + Display + Send + Sync,
     {
+        self.check_limit(&limit);
         self.must(format!("at most {limit}"), move |value| *value <= limit)
     }
 
     /// More than a limit.
-    pub fn more_than(self, limit: V) -> Self
+    pub fn more_than(mut self, limit: V) -> Self
     where
         V: PartialOrd + Display + Send + Sync,
     {
+        self.check_limit(&limit);
         self.must(format!("more than {limit}"), move |value| *value > limit)
     }
 
     /// Less than a limit.
-    pub fn less_than(self, limit: V) -> Self
+    pub fn less_than(mut self, limit: V) -> Self
     where
         V: PartialOrd + Display + Send + Sync,
     {
+        self.check_limit(&limit);
         self.must(format!("less than {limit}"), move |value| *value < limit)
     }
 
     /// Between two limits or equal to one of them.
-    pub fn within(self, range: RangeInclusive<V>) -> Self
+    pub fn within(mut self, range: RangeInclusive<V>) -> Self
     where
         V: PartialOrd + Display + Send + Sync,
     {
+        if range.is_empty() {
+            self.is_wrong(format!("has a range in which nothing is: {} to {}", range.start(), range.end()));
+        }
         let expected = format!("a value from {} to {}", range.start(), range.end());
         self.must(expected, move |value| range.contains(value))
     }
 
     /// One of these values.
-    pub fn one_of<I>(self, options: I) -> Self
+    pub fn one_of<I>(mut self, options: I) -> Self
     where
         I: IntoIterator<Item: Into<V>>,
         V: PartialEq + Debug + Send + Sync,
     {
         let options: Vec<V> = options.into_iter().map(Into::into).collect();
+        if options.is_empty() {
+            self.is_wrong("has nothing to be one of".to_owned());
+        }
         let names: Vec<String> = options.iter().map(|option| format!("{option:?}")).collect();
         self.must(format!("one of {}", names.join(", ")), move |value| options.contains(value))
     }
 
     /// A length in characters (texts) or items (collections).
-    pub fn length(self, range: impl RangeBounds<usize> + Send + Sync + 'static) -> Self
+    pub fn length(mut self, range: impl RangeBounds<usize> + Send + Sync + 'static) -> Self
     where
         V: Length,
     {
+        if is_empty(&range) {
+            self.is_wrong("has a range of lengths without any length in it".to_owned());
+        }
         let expected = format!("{} {}", bounds(&range), V::UNIT);
         self.must(expected, move |value| range.contains(&value.length()))
     }
@@ -144,7 +158,7 @@ impl<T: 'static, V: 'static> Field<T, V> {
                 regex.is_match(value.as_ref())
             }),
             Err(error) => {
-                self.wrong = Some(format!("{} has no usable pattern: {error}", self.pointer).into());
+                self.is_wrong(format!("has no usable pattern: {error}"));
                 self
             }
         }
@@ -166,6 +180,37 @@ impl<T: 'static, V: 'static> Field<T, V> {
             }
         }));
         self
+    }
+}
+
+impl<T, V> Field<T, V> {
+    /// Nothing is above or below what is not a number.
+    fn check_limit(&mut self, limit: &V)
+    where
+        V: PartialOrd + Display,
+    {
+        if limit.partial_cmp(limit).is_none() {
+            self.is_wrong(format!("has a limit to which nothing compares: {limit}"));
+        }
+    }
+
+    /// Nothing could keep the rule. The first mistake stays.
+    fn is_wrong(&mut self, why: String) {
+        let place = if self.pointer.is_empty() { "on the value" } else { &self.pointer };
+        self.wrong.get_or_insert_with(|| format!("{place} {why}").into());
+    }
+}
+
+/// Whether no number is in the range.
+fn is_empty(range: &impl RangeBounds<usize>) -> bool {
+    match (range.start_bound(), range.end_bound()) {
+        (Bound::Included(least), Bound::Included(most)) => least > most,
+        (Bound::Included(least), Bound::Excluded(above)) => least >= above,
+        (Bound::Excluded(below), Bound::Included(most)) => below >= most,
+        (Bound::Excluded(below), Bound::Excluded(above)) => below.saturating_add(1) >= *above,
+        (Bound::Unbounded, Bound::Excluded(above)) => *above == 0,
+        (Bound::Excluded(below), Bound::Unbounded) => *below == usize::MAX,
+        (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
     }
 }
 

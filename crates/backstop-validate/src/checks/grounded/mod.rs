@@ -10,14 +10,14 @@ mod source;
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
-use backstop_core::{Candidate, Check, Output, Rejection, Request};
+use backstop_core::{Candidate, Check, ConfigError, Output, Rejection, Request};
 use serde_json::Value;
 
 use self::{
     leaves::{Leaf, Pattern, labels, leaves},
     source::{Source, find},
 };
-use super::score::{Grade, Score, unit};
+use super::score::{Grade, Score, check_threshold};
 use crate::{
     reading::Reading,
     schema::{Schema, Violation},
@@ -102,10 +102,10 @@ impl Grounded {
         Self { threshold: 0.8, against: Against::default(), ignored: Vec::new() }
     }
 
-    /// Passes from this share on, from 0 to 1.
+    /// Passes from this share on, from 0.0 to 1.0.
     #[must_use]
     pub fn threshold(mut self, share: f64) -> Self {
-        self.threshold = unit(share);
+        self.threshold = share;
         self
     }
 
@@ -202,6 +202,10 @@ impl Score for Grounded {
 impl Check for Grounded {
     fn name(&self) -> &str {
         "grounded"
+    }
+
+    fn ready(&self) -> Result<(), ConfigError> {
+        check_threshold("grounded", self.threshold)
     }
 
     async fn check(&self, candidate: Candidate<'_>) -> Result<(), Rejection> {
