@@ -50,10 +50,11 @@ impl Anthropic {
         Self::builder().api_key(key).build()
     }
 
-    /// Anthropic with what the environment says: `ANTHROPIC_API_KEY`, and `ANTHROPIC_BASE_URL` if it is set.
+    /// Anthropic with what the environment says: `ANTHROPIC_API_KEY`, and `ANTHROPIC_BASE_URL` if it is set. The key
+    /// may be left out where the base URL names another server.
     ///
     /// # Errors
-    /// `ANTHROPIC_API_KEY` is not set, or one of them cannot work.
+    /// A key is needed and `ANTHROPIC_API_KEY` is not set, or one of them cannot work.
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::from_env_with(process_env)
     }
@@ -168,9 +169,10 @@ impl AnthropicBuilder {
 
     /// Takes key and base URL from an environment.
     fn env(mut self, env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        self.connect = self.connect.checked_key(ApiKey::from_env_with("ANTHROPIC_API_KEY", &env)?);
-        if let Some(url) = env("ANTHROPIC_BASE_URL").filter(|value| !value.trim().is_empty()) {
-            self.connect = self.connect.base_url(url);
+        self.connect = self.connect.base_url_from_env("ANTHROPIC_BASE_URL", &env);
+        let is_set = env("ANTHROPIC_API_KEY").is_some_and(|value| !value.trim().is_empty());
+        if is_set || !self.connect.is_elsewhere(OFFICIAL) {
+            self.connect = self.connect.checked_key(ApiKey::from_env_with("ANTHROPIC_API_KEY", &env)?);
         }
         Ok(self)
     }
@@ -180,12 +182,12 @@ impl AnthropicBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<Anthropic, ConfigError> {
-        let base = BaseUrl::parse(self.connect.place().unwrap_or(OFFICIAL))?.without_endpoint(&["messages"]);
+        let base = self.connect.base(OFFICIAL)?.without_endpoint(&["messages"]);
         let url = base.join(&[]);
         let official = url.host_str() == Some(OFFICIAL_HOST);
         let has_version = url.path().trim_end_matches('/').ends_with("/v1");
         let base = if has_version { base } else { BaseUrl::parse(base.join(&["v1"]).as_str())? };
-        if self.connect.place().is_none() {
+        if !self.connect.is_elsewhere(OFFICIAL) {
             self.connect.require_key("ANTHROPIC_API_KEY")?;
         }
         let defaults = if official {
@@ -285,8 +287,18 @@ mod tests {
         let anthropic = Anthropic::from_env_with(env).unwrap();
         assert_eq!(anthropic.0.endpoint.instance(), "anthropic http://127.0.0.1:1/v1");
         assert_eq!(anthropic.credential(), Anthropic::new(KEY).unwrap().credential());
-        let error = Anthropic::from_env_with(|_| None).unwrap_err();
-        assert!(error.to_string().contains("ANTHROPIC_API_KEY"), "{error}");
+        let local = Anthropic::from_env_with(|name| env(name).filter(|value| value != KEY)).unwrap();
+        assert_eq!(local.credential(), Default::default());
+        let only =
+            |url: &'static str| move |name: &str| (name == "ANTHROPIC_BASE_URL").then(|| url.to_owned());
+        for error in [
+            Anthropic::from_env_with(|_| None).unwrap_err(),
+            Anthropic::from_env_with(only(OFFICIAL)).unwrap_err(),
+        ] {
+            assert!(error.to_string().starts_with("`ANTHROPIC_API_KEY` is not set"), "{error}");
+        }
+        let error = Anthropic::from_env_with(only("nonsense")).unwrap_err();
+        assert!(error.to_string().starts_with("`ANTHROPIC_BASE_URL` is not a URL"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use backstop_core::{ConfigError, Target};
-use backstop_http::{ApiKey, BaseUrl, Connect, Endpoint, connect_settings, process_env};
+use backstop_http::{ApiKey, Connect, Endpoint, connect_settings, process_env};
 
 use crate::{
     models::{self, ModelTraits},
@@ -41,10 +41,10 @@ impl Gemini {
     }
 
     /// Gemini with what the environment says: the key in `GEMINI_API_KEY` or else `GOOGLE_API_KEY`, and if it is set
-    /// the base URL in `GOOGLE_GEMINI_BASE_URL`.
+    /// the base URL in `GOOGLE_GEMINI_BASE_URL`. The key may be left out where the base URL names another server.
     ///
     /// # Errors
-    /// There is no key, or a value cannot work.
+    /// A key is needed and there is none, or a value cannot work.
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::from_env_with(process_env)
     }
@@ -56,11 +56,11 @@ impl Gemini {
     pub fn from_env_with(env: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let variable = ["GEMINI_API_KEY", "GOOGLE_API_KEY"].into_iter().find(|name| set(name).is_some());
-        let key = ApiKey::from_env_with(variable.unwrap_or("GEMINI_API_KEY"), set)?;
         let mut builder = Self::builder();
-        builder.connect = builder.connect.checked_key(key);
-        if let Some(url) = set("GOOGLE_GEMINI_BASE_URL") {
-            builder = builder.base_url(url);
+        builder.connect = builder.connect.base_url_from_env("GOOGLE_GEMINI_BASE_URL", set);
+        if variable.is_some() || !builder.connect.is_elsewhere(OFFICIAL) {
+            let key = ApiKey::from_env_with(variable.unwrap_or("GEMINI_API_KEY"), set)?;
+            builder.connect = builder.connect.checked_key(key);
         }
         builder.build()
     }
@@ -158,9 +158,8 @@ impl GeminiBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<Gemini, ConfigError> {
-        let place = self.connect.place();
-        let base = BaseUrl::parse(place.unwrap_or(OFFICIAL))?.with_default_path(&["v1beta"]);
-        if place.is_none() {
+        let base = self.connect.base(OFFICIAL)?.with_default_path(&["v1beta"]);
+        if !self.connect.is_elsewhere(OFFICIAL) {
             self.connect.require_key("GEMINI_API_KEY")?;
         }
         let endpoint = self.connect.open("gemini", base)?;
@@ -195,7 +194,12 @@ mod tests {
             ),
             (&[], Err("`GEMINI_API_KEY` is not set")),
             (&[("GOOGLE_API_KEY", "two\nlines")], Err("`GOOGLE_API_KEY` contains a line break")),
-            (&[("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", "ftp://x")], Err("`base_url`")),
+            (
+                &[("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", "ftp://x")],
+                Err("`GOOGLE_GEMINI_BASE_URL`"),
+            ),
+            (&[("GOOGLE_GEMINI_BASE_URL", "http://localhost:9/v1")], Ok("http://localhost:9/v1")),
+            (&[("GOOGLE_GEMINI_BASE_URL", OFFICIAL)], Err("`GEMINI_API_KEY` is not set")),
         ];
         for (variables, expected) in table {
             let env = |name: &str| {

@@ -38,7 +38,15 @@ impl BaseUrl {
     /// # Errors
     /// It is relative, has another scheme, or holds a user or a password.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let fault = |why: String| ConfigError::setting("base_url", why);
+        Self::parse_setting("base_url", text)
+    }
+
+    /// The same for a URL that stands in another setting, such as an environment variable, which the error names.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_setting(setting: &'static str, text: &str) -> Result<Self, ConfigError> {
+        let fault = |why: String| ConfigError::setting(setting, why);
         // The text is not shown: it may hold a password and cannot be taken apart.
         let mut url = Url::parse(text.trim())
             .map_err(|error| fault(format!("is not a URL ({error}); write it like https://host/path")))?;
@@ -95,6 +103,14 @@ impl BaseUrl {
                 .get_or_init(|| (segments.iter().map(|&segment| segment.to_owned()).collect(), url.clone()));
         }
         url
+    }
+
+    pub(crate) fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    pub(crate) fn host(&self) -> Option<&str> {
+        self.url.host_str()
     }
 
     fn at(url: Url) -> Self {

@@ -314,6 +314,11 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
+    /// Whether it can ask a server over `https`. Of a client of the caller's own that is not known, and believed.
+    pub(crate) fn has_tls(&self) -> bool {
+        cfg!(any(feature = "rustls", feature = "native-tls")) || self.connections.is_none()
+    }
+
     /// The limits that its responses are held to.
     pub fn limits(&self) -> StreamLimits {
         self.limits

@@ -21,6 +21,8 @@ use crate::{
 pub struct Connect {
     name: Option<Cow<'static, str>>,
     base_url: Option<String>,
+    /// The environment variable that the base URL is from.
+    base_url_from: Option<&'static str>,
     key: Option<Key>,
     http: Option<HttpClient>,
     options: ClientOptions,
@@ -48,6 +50,21 @@ impl Connect {
     /// Where the API is.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
+        self.base_url_from = None;
+        self
+    }
+
+    /// Where the API is by this variable of an environment, unless it was set before. `env` looks a variable up; an
+    /// error will name it.
+    pub fn base_url_from_env(
+        mut self,
+        variable: &'static str,
+        env: impl FnOnce(&str) -> Option<String>,
+    ) -> Self {
+        if self.base_url.is_none() {
+            self.base_url = env(variable).filter(|url| !url.trim().is_empty());
+            self.base_url_from = self.base_url.is_some().then_some(variable);
+        }
         self
     }
 
@@ -78,6 +95,22 @@ impl Connect {
     /// The base URL, if it was set.
     pub fn place(&self) -> Option<&str> {
         self.base_url.as_deref()
+    }
+
+    /// The base URL, or `official` if none was set.
+    ///
+    /// # Errors
+    /// It cannot be one. The error names the setting or the environment variable.
+    pub fn base(&self, official: &str) -> Result<BaseUrl, ConfigError> {
+        BaseUrl::parse_setting(self.base_url_from.unwrap_or("base_url"), self.place().unwrap_or(official))
+    }
+
+    /// Whether the base URL was set and is not on the host of `official`, so that the vendor's key may not be needed
+    /// there. One that cannot be read is not, either.
+    pub fn is_elsewhere(&self, official: &str) -> bool {
+        let host = |base: BaseUrl| base.host().map(str::to_owned);
+        let official = BaseUrl::parse(official).ok().and_then(host);
+        self.base_url.is_some() && self.base("").ok().and_then(host) != official
     }
 
     /// Whether there is a key.
@@ -113,9 +146,18 @@ impl Connect {
             Some(Key::Given(key)) => Some(ApiKey::new(key.expose_secret())?),
         };
         let http = self.http.map_or_else(|| self.options.build(), Ok)?;
+        reachable(&base, http.has_tls(), self.base_url_from)?;
         let instance = format!("{name} {base}");
         Ok(Endpoint { name, base, http, key, headers: HeaderMap::new(), instance })
     }
+}
+
+fn reachable(base: &BaseUrl, tls: bool, from: Option<&'static str>) -> Result<(), ConfigError> {
+    if tls || !base.is_https() {
+        return Ok(());
+    }
+    let why = "is https, and this build has no TLS: enable the feature `rustls` or `native-tls`";
+    Err(ConfigError::setting(from.unwrap_or("base_url"), why))
 }
 
 /// A vendor's API at one place, with one key.
@@ -238,6 +280,41 @@ mod tests {
         assert_eq!(post.url.as_str(), "http://h/v1/chat");
         assert_eq!(post.headers["authorization"], format!("Bearer {KEY}"));
         assert!(!format!("{endpoint:?} {post:?}").contains("hush"));
+    }
+
+    #[test]
+    fn without_tls_only_http_is_reached() {
+        let https = BaseUrl::parse("https://h/v1").unwrap();
+        assert!(reachable(&base(), false, None).is_ok() && reachable(&https, true, None).is_ok());
+        let error = reachable(&https, false, None).unwrap_err().to_string();
+        assert!(
+            error.starts_with("`base_url` is https") && error.contains("`rustls` or `native-tls`"),
+            "{error}"
+        );
+        let error = reachable(&https, false, Some("VENDOR_URL")).unwrap_err().to_string();
+        assert!(error.starts_with("`VENDOR_URL` is https"), "{error}");
+        let built = Connect::new().open("vendor", https.clone());
+        assert_eq!(built.is_ok(), cfg!(any(feature = "rustls", feature = "native-tls")));
+        let own = reqwest::Client::builder().build().unwrap();
+        let own = Connect::new().client(ClientOptions::new().reqwest_client(own));
+        assert!(own.open("vendor", https).is_ok());
+    }
+
+    #[test]
+    fn a_place_from_the_environment_is_named_by_its_variable() {
+        let env = |url: &'static str| move |name: &str| (name == "VENDOR_URL").then(|| url.to_owned());
+        let from_env = |url| Connect::new().base_url_from_env("VENDOR_URL", env(url));
+        let error = from_env("h:x").base("https://vendor").unwrap_err().to_string();
+        assert!(error.starts_with("`VENDOR_URL` is not "), "{error}");
+        let own = Connect::new().base_url("here").base_url_from_env("VENDOR_URL", env("http://h"));
+        assert!(own.base("").unwrap_err().to_string().starts_with("`base_url` "));
+        assert_eq!(from_env(" ").place(), None);
+        for (url, elsewhere) in
+            [("https://vendor/v2", false), ("http://vendor", false), ("http://h", true), ("nonsense", true)]
+        {
+            assert_eq!(from_env(url).is_elsewhere("https://vendor/v1"), elsewhere, "{url}");
+        }
+        assert!(!Connect::new().is_elsewhere("https://vendor/v1"));
     }
 
     #[test]

@@ -324,9 +324,14 @@ impl Body for Payload {
     }
 }
 
+/// What TLS libraries say when the other end speaks something else: rustls and OpenSSL.
+const NO_TLS: &[&str] = &["received corrupt message", "wrong version number"];
+
 /// No byte of a response came.
 fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderError {
     let host = error.url().and_then(Url::host_str).unwrap_or("the server").to_owned();
+    let port = error.url().and_then(Url::port_or_known_default);
+    let at = port.map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
     // The URL may hold a credential.
     let error = error.without_url();
     let cause = root_cause(&error);
@@ -335,19 +340,24 @@ fn unanswered(error: reqwest::Error, stage: Stage, reused: bool) -> ProviderErro
             (FailureKind::InvalidRequest, format!("the request cannot be sent: {cause}"))
         }
         () if error.is_timeout() && error.is_connect() => {
-            (FailureKind::Timeout, format!("no connection to {host} within the connect timeout"))
+            (FailureKind::Timeout, format!("no connection to {at} within the connect timeout"))
         }
         () if error.is_timeout() => {
-            (FailureKind::Timeout, format!("no answer from {host} within the client's timeout"))
+            (FailureKind::Timeout, format!("no answer from {at} within the client's timeout"))
         }
         () if error.is_dns() => {
             (FailureKind::Connect, format!("the name {host} cannot be resolved: {cause}"))
         }
-        () if error.is_connect() => (FailureKind::Connect, format!("cannot connect to {host}: {cause}")),
-        () if is_not_http(&cause) => {
-            (FailureKind::MalformedResponse, format!("{host} sent something that is not HTTP: {cause}"))
+        () if error.is_connect() && NO_TLS.iter().any(|words| cause.contains(words)) => {
+            let message =
+                format!("{at} does not speak TLS, so that `https` cannot work; is it http://? ({cause})");
+            (FailureKind::Connect, message)
         }
-        () => (FailureKind::Connect, format!("{host} closed the connection without an answer: {cause}")),
+        () if error.is_connect() => (FailureKind::Connect, format!("cannot connect to {at}: {cause}")),
+        () if is_not_http(&cause) => {
+            (FailureKind::MalformedResponse, format!("{at} sent something that is not HTTP: {cause}"))
+        }
+        () => (FailureKind::Connect, format!("{at} closed the connection without an answer: {cause}")),
     };
     let stale = reused && kind == FailureKind::Connect && !error.is_connect();
     let failure = ProviderError::new(kind, message).with_stage(stage).with_source(error);

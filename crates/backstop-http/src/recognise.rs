@@ -197,12 +197,21 @@ pub struct Asked<'a> {
     pub key: Option<&'a ApiKey>,
     /// What a status means at this server, where neither a code nor a text says what happened.
     pub statuses: &'a [(u16, FailureKind)],
+    /// What is advised where a 404 says nothing about a model: the path is not there.
+    pub path_advice: Option<&'a str>,
 }
 
 impl<'a> Asked<'a> {
     /// A request that had a schema or not, with these optional parameters.
     pub fn new(schema: bool, optional: &'a [&'a str], key: Option<&'a ApiKey>) -> Self {
-        Self { schema, optional, key, statuses: &[] }
+        Self { schema, optional, key, statuses: &[], path_advice: None }
+    }
+
+    /// Sets what is advised where a 404 says nothing about a model. Default: to check the base URL.
+    #[must_use]
+    pub fn with_path_advice(mut self, advice: &'a str) -> Self {
+        self.path_advice = Some(advice);
+        self
     }
 
     /// Sets what statuses mean at this server, before what they usually mean.
@@ -316,8 +325,11 @@ pub fn http_error(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> Provider
     let wait = retry_after::named(&reply.headers, now).or(body.retry_after).or_else(|| {
         (kind == RateLimited).then(|| retry_after::rate_limit_reset(&reply.headers, now)).flatten()
     });
-    let mut error =
-        ProviderError::new(kind, message(reply.status, &body, asked.key)).with_status(reply.status);
+    let mut said = message(reply.status, &body, asked.key);
+    if kind == ModelNotFound && reply.status == 404 && !speaks_of_a_model(&body) {
+        said = format!("{said}; {}", asked.path_advice.unwrap_or(WRONG_PATH));
+    }
+    let mut error = ProviderError::new(kind, said).with_status(reply.status);
     if let Some(wait) = wait {
         error = error.with_retry_after(wait);
     }
@@ -328,6 +340,16 @@ pub fn http_error(reply: &Reply, asked: &Asked<'_>, now: SystemTime) -> Provider
         error = error.with_request_id(id);
     }
     labelled(error, &body, asked.key).with_stage(Stage::Body)
+}
+
+const WRONG_PATH: &str = "no word about the model, so check `base_url`: the path may be wrong";
+
+fn speaks_of_a_model(body: &ErrorBody) -> bool {
+    let said = body.message.iter().chain(&body.param).chain(&body.codes);
+    said.into_iter().any(|text| {
+        let text = text.to_lowercase();
+        ["model", "deployment", "engine"].iter().any(|word| text.contains(word))
+    })
 }
 
 /// Whether the `error` of a success is one: `null`, `false` and `""` are none.
@@ -378,17 +400,11 @@ fn message(status: u16, body: &ErrorBody, key: Option<&ApiKey>) -> String {
     }
 }
 
-/// At most `limit` characters, on one line.
+/// At most `limit` characters.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {
-    let mut line = String::new();
-    for (count, c) in text.trim().chars().enumerate() {
-        if count == limit {
-            line.push('…');
-            break;
-        }
-        line.push(if c.is_control() { ' ' } else { c });
-    }
-    line
+    let text = text.trim();
+    let cut = text.char_indices().nth(limit).and_then(|(end, _)| text.get(..end));
+    cut.map_or_else(|| text.to_owned(), |start| format!("{start}…"))
 }
 
 /// A success status with a body that is not what the API promises.

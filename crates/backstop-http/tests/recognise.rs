@@ -241,6 +241,31 @@ fn a_server_may_have_its_own_meaning_of_a_status() {
 }
 
 #[test]
+fn a_404_without_a_word_about_the_model_leads_to_the_base_url() {
+    let asked = Asked::default();
+    for body in
+        ["", "{}", r#"{"detail":"Not Found"}"#, &openai("Invalid URL", "invalid_request_error", "", "")]
+    {
+        let error = error(404, &[], body, &asked);
+        assert!(
+            error.kind() == ModelNotFound && error.message().contains("check `base_url`"),
+            "{body}: {error}"
+        );
+    }
+    for body in [
+        openai("no", "invalid_request_error", "model_not_found", ""),
+        openai("gone", "", "", "model"),
+        r#"{"error":{"code":"DeploymentNotFound","message":"x"}}"#.to_owned(),
+        r#"{"error":"model 'x' not found"}"#.to_owned(),
+    ] {
+        let error = error(404, &[], &body, &asked);
+        assert!(!error.message().contains("base_url"), "{body}: {error}");
+    }
+    let elsewhere = error(404, &[], "{}", &asked.with_path_advice("see the map"));
+    assert!(elsewhere.message().ends_with("; see the map"), "{elsewhere}");
+}
+
+#[test]
 fn words_count_only_where_they_can_mean_it() {
     // A prompt quoted in a message of another kind of error.
     let body = openai(

@@ -18,7 +18,9 @@ use FailureKind::{
 
 /// Reads an error response.
 pub(crate) fn read(reply: &Reply, asked: &Asked<'_>, model: &str, now: SystemTime) -> ProviderError {
-    refined(recognise::http_error(reply, asked, now), asked, model)
+    let asked =
+        asked.with_path_advice("there is no /api/chat here: check `base_url`, which stands without /v1");
+    refined(recognise::http_error(reply, &asked, now), &asked, model)
 }
 
 /// Reads an error inside a success response or a stream.
@@ -48,10 +50,7 @@ fn refined(error: ProviderError, asked: &Asked<'_>, model: &str) -> ProviderErro
             let message = advised(&format!("`ollama pull {model}` installs it"));
             return error.with_kind(ModelNotFound).with_message(message);
         }
-        ModelNotFound => {
-            let message = advised("there is no /api/chat here: check `base_url`, which stands without /v1");
-            return error.with_kind(InvalidRequest).with_message(message);
-        }
+        ModelNotFound => InvalidRequest,
         Authentication => {
             let message = advised("pass a key, or run `ollama signin` on the server");
             return error.with_message(message);

@@ -59,10 +59,10 @@ impl OpenAi {
     }
 
     /// OpenAI with what the environment says: `OPENAI_API_KEY`, and if they are set `OPENAI_BASE_URL`,
-    /// `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`.
+    /// `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`. The key may be left out where the base URL names another server.
     ///
     /// # Errors
-    /// `OPENAI_API_KEY` is not set, or one of them cannot work.
+    /// A key is needed and `OPENAI_API_KEY` is not set, or one of them cannot work.
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::builder().from_env()
     }
@@ -245,7 +245,8 @@ impl OpenAiBuilder {
 /// Building.
 impl OpenAiBuilder {
     /// Builds the provider with what the environment says: the preset's variables for the key and the base URL, and
-    /// for OpenAI `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`. What has been set here comes before it.
+    /// for OpenAI `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`. What has been set here comes before it. No key is needed
+    /// where the base URL names another server than the vendor's.
     ///
     /// # Errors
     /// The key is needed and not set, or a setting cannot work.
@@ -260,13 +261,13 @@ impl OpenAiBuilder {
     pub fn from_env_with(mut self, env: impl Fn(&str) -> Option<String>) -> Result<OpenAi, ConfigError> {
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let preset = self.preset.unwrap_or(Preset::OPENAI);
+        if let Some(variable) = preset.base_url_variable {
+            self.connect = self.connect.base_url_from_env(variable, &env);
+        }
         if let (false, Some(variable)) = (self.connect.has_key(), preset.key_variable) {
-            if preset.key_required || set(variable).is_some() {
+            if self.needs_key(&preset) || set(variable).is_some() {
                 self.connect = self.connect.checked_key(ApiKey::from_env_with(variable, &env)?);
             }
-        }
-        if let (None, Some(url)) = (self.connect.place(), preset.base_url_variable.and_then(set)) {
-            self.connect = self.connect.base_url(url);
         }
         if self.preset.is_none() {
             self.organization = self.organization.or_else(|| set("OPENAI_ORG_ID"));
@@ -280,10 +281,10 @@ impl OpenAiBuilder {
     /// # Errors
     /// A setting cannot work; the error names it. No secret is printed.
     pub fn build(self) -> Result<OpenAi, ConfigError> {
-        let foreign = if self.connect.place().is_some() { Preset::COMPATIBLE } else { Preset::OPENAI };
-        let preset = self.preset.unwrap_or(foreign);
+        let elsewhere = self.is_elsewhere(&Preset::OPENAI);
+        let preset = self.preset.unwrap_or(if elsewhere { Preset::COMPATIBLE } else { Preset::OPENAI });
         let base = self.base(&preset)?;
-        if preset.key_required {
+        if self.needs_key(&preset) {
             self.connect.require_key(preset.key_variable.unwrap_or("the vendor's variable"))?;
         }
         let by_preset =
@@ -304,14 +305,24 @@ impl OpenAiBuilder {
         })))
     }
 
+    /// Whether the base URL names another server than the preset's own.
+    fn is_elsewhere(&self, preset: &Preset) -> bool {
+        preset.base_url.is_some_and(|own| self.connect.is_elsewhere(own))
+    }
+
+    fn needs_key(&self, preset: &Preset) -> bool {
+        preset.key_required && !self.is_elsewhere(preset)
+    }
+
     fn base(&self, preset: &Preset) -> Result<BaseUrl, ConfigError> {
-        let url = self.connect.place().or(preset.base_url).ok_or_else(|| {
+        if self.connect.place().or(preset.base_url).is_none() {
             let why = format!("is missing: {} has no address of its own", preset.name);
-            ConfigError::setting("base_url", why)
-        })?;
+            return Err(ConfigError::setting("base_url", why));
+        }
+        let url = self.connect.base(preset.base_url.unwrap_or_default())?;
         let base = [Api::Chat, Api::Responses]
             .iter()
-            .fold(BaseUrl::parse(url)?, |base, api| base.without_endpoint(api.path()))
+            .fold(url, |base, api| base.without_endpoint(api.path()))
             .with_default_path(preset.default_path);
         Ok(match &self.api_version {
             Some(version) => base.with_query("api-version", version),

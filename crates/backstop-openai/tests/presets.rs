@@ -50,6 +50,28 @@ fn every_preset_builds_with_its_key_and_says_which_one_is_missing() {
 }
 
 #[test]
+fn a_base_url_of_another_server_needs_no_key() {
+    let only = |variable: &'static str, url: &'static str| {
+        move |name: &str| (name == variable).then(|| url.to_owned())
+    };
+    let local = OpenAi::from_env_with(only("OPENAI_BASE_URL", "http://127.0.0.1:8000/v1")).unwrap();
+    assert_eq!(local.instance(), "openai http://127.0.0.1:8000/v1");
+    assert_eq!(local.credential(), Default::default());
+    let gateway = OpenAi::groq().from_env_with(only("GROQ_BASE_URL", "http://gateway/groq")).unwrap();
+    assert_eq!(gateway.instance(), "groq http://gateway/groq");
+    let error = OpenAi::from_env_with(only("OPENAI_BASE_URL", "https://api.openai.com/v1")).unwrap_err();
+    assert!(error.to_string().starts_with("`OPENAI_API_KEY` is not set"), "{error}");
+    let error = OpenAi::builder().base_url("https://api.openai.com").build().unwrap_err();
+    assert!(error.to_string().starts_with("`api_key` is missing"), "{error}");
+    for url in ["localhost:8000/v1", "nonsense", "ftp://h"] {
+        let error = OpenAi::from_env_with(only("OPENAI_BASE_URL", url)).unwrap_err();
+        assert!(error.to_string().starts_with("`OPENAI_BASE_URL` is not a"), "{error}");
+        let error = OpenAi::builder().base_url(url).build().unwrap_err();
+        assert!(error.to_string().starts_with("`base_url` is not a"), "{error}");
+    }
+}
+
+#[test]
 fn settings_of_the_builder_come_before_preset_and_environment() {
     let env = |name: &str| Some(if name.contains("KEY") { KEY } else { "http://from-env/v1" }.to_owned());
     let vllm = OpenAi::builder()
