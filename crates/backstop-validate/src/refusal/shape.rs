@@ -78,13 +78,15 @@ static HANDED_OVER: Pattern = Pattern::new(
 /// Answers, letters and reports that say "I cannot" as their content.
 pub(crate) fn form(text: &str, head: &Head, score: &mut Score) {
     let start = text.get(answer_start(text)..).unwrap_or_default().trim_start();
-    if opens_as_data(start) || LABELLED.is_match(head.text()) {
+    // Folding joins lines, so that a heading and a colon in the text below it would pass for a label.
+    let colon = start.lines().next().is_some_and(|line| line.contains([':', '\u{ff1a}']));
+    if opens_as_data(start) || (colon && LABELLED.is_match(head.text())) {
         score.note("form: labelled, list or code", -70);
     }
     if LETTER.is_match(head.text()) {
         score.note("form: letter", -70);
     }
-    if is_dialogue(start, head, score.opens_with_decline) {
+    if is_dialogue(head.text(), score.opens_with_decline) {
         score.note("form: dialogue", -70);
     }
     let apologises = score.evidence.iter().any(|evidence| evidence.rule.ends_with("/apology"));
@@ -101,11 +103,11 @@ pub(crate) fn form(text: &str, head: &Head, score: &mut Score) {
 }
 
 /// Speakers' lines, or a dash that opens the first one, as novels in many languages print speech.
-fn is_dialogue(start: &str, head: &Head, opens_with_decline: bool) -> bool {
+fn is_dialogue(head: &str, opens_with_decline: bool) -> bool {
     // "Sorry: I can't. Reason: ..." has two labels as well, a script goes on.
     let fewest = if opens_with_decline { 3 } else { 2 };
-    start.starts_with(['\u{2014}', '\u{2013}', '\u{2015}'])
-        || DIALOGUE.find_all(head.text()).take(fewest).count() == fewest
+    head.starts_with(['\u{2014}', '\u{2013}', '\u{2015}'])
+        || DIALOGUE.find_all(head).take(fewest).count() == fewest
 }
 
 fn opens_as_data(start: &str) -> bool {

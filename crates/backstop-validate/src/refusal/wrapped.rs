@@ -9,6 +9,25 @@ const LARGEST: usize = 16 * 1024;
 /// Strings shorter than this say nothing.
 const SHORTEST: usize = 8;
 
+/// Fields in which a model speaks for itself, in the languages that have rules: error, message, reason, status, note.
+const SPEAKS: [&str; 11] = [
+    "error refusal message reason status detail details note explanation content",
+    "fehler meldung nachricht grund begründung hinweis erklärung",
+    "erreur message raison motif statut remarque explication",
+    "error mensaje motivo razón razon estado nota explicación erro mensagem razão razao observação",
+    "errore messaggio stato spiegazione avviso",
+    "fout melding bericht reden opmerking fel meddelande anledning skäl",
+    "błąd blad komunikat wiadomość powód powod uwaga ошибка сообщение причина статус примечание",
+    "错误 錯誤 消息 原因 理由 状态 狀態 说明 說明 备注 エラー メッセージ 状態 説明 備考 注記",
+    "오류 메시지 이유 사유 상태 비고 설명",
+    "خطأ رسالة سبب السبب الحالة ملاحظة त्रुटि संदेश कारण स्थिति",
+    "hata mesaj sebep neden durum açıklama kesalahan pesan alasan catatan lỗi",
+];
+
+fn speaks(key: &str) -> bool {
+    SPEAKS.iter().any(|keys| keys.split(' ').any(|known| known == key))
+}
+
 /// One string value of a JSON answer.
 pub(crate) struct Leaf {
     /// The string, unescaped.
@@ -39,20 +58,8 @@ impl Document {
 
     /// What the place of a string says: points to add to those of its text.
     pub(crate) fn place(&self, leaf: &Leaf) -> i32 {
-        const SPEAKS: [&str; 10] = [
-            "error",
-            "refusal",
-            "message",
-            "reason",
-            "status",
-            "detail",
-            "details",
-            "note",
-            "explanation",
-            "content",
-        ];
         let mut points = 0;
-        if !SPEAKS.contains(&leaf.key.as_str()) && self.values > 1 {
+        if !speaks(&leaf.key) && self.values > 1 {
             points -= 70;
         }
         if self.values > 3 {

@@ -1,32 +1,44 @@
-//! The rules, one pack for each language or family of languages.
+//! The rules, one pack for each language.
 
-mod east_asian;
+mod arabic;
+mod chinese;
+mod dutch;
 mod english;
-mod germanic;
-mod others;
-mod romance;
-mod slavic;
+mod french;
+mod german;
+mod hindi;
+mod indonesian;
+mod italian;
+mod japanese;
+mod korean;
+mod polish;
+mod portuguese;
+mod russian;
+mod spanish;
+mod swedish;
+mod turkish;
+mod vietnamese;
 
 use super::rule::Pack;
 
 /// Every language's rules, the best measured first.
 pub(crate) static PACKS: [&Pack; 18] = [
     &english::ENGLISH,
-    &romance::FRENCH,
-    &germanic::GERMAN,
-    &romance::ITALIAN,
-    &east_asian::KOREAN,
-    &romance::SPANISH,
-    &romance::PORTUGUESE,
-    &germanic::DUTCH,
-    &germanic::SWEDISH,
-    &slavic::POLISH,
-    &slavic::RUSSIAN,
-    &east_asian::CHINESE,
-    &east_asian::JAPANESE,
-    &others::ARABIC,
-    &others::HINDI,
-    &others::TURKISH,
-    &others::INDONESIAN,
-    &others::VIETNAMESE,
+    &french::FRENCH,
+    &german::GERMAN,
+    &italian::ITALIAN,
+    &korean::KOREAN,
+    &spanish::SPANISH,
+    &portuguese::PORTUGUESE,
+    &dutch::DUTCH,
+    &swedish::SWEDISH,
+    &polish::POLISH,
+    &russian::RUSSIAN,
+    &chinese::CHINESE,
+    &japanese::JAPANESE,
+    &arabic::ARABIC,
+    &hindi::HINDI,
+    &turkish::TURKISH,
+    &indonesian::INDONESIAN,
+    &vietnamese::VIETNAMESE,
 ];

@@ -108,7 +108,7 @@ pub(super) static RULES: [Rule; 19] = [
         &WORDS,
         concat!(
             r"\bi(?: am|'m) (?:[a-z]+ ){0,2}sorry (?:to hear )?(?:that )?(?:you|to hear",
-            r"|about)[^.]{0,60}\b(?:going through|feeling|feel|considering|struggling|thinking (?:of",
+            r"|about)[^.]*\b(?:going through|feeling|feel|considering|struggling|thinking (?:of",
             r"|about)|hurting)\b",
         ),
     ),

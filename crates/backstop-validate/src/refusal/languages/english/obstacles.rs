@@ -56,11 +56,11 @@ pub(super) static RULES: [Rule; 11] = [
         Flat(60),
         &WORDS,
         concat!(
-            r"(?:^|[.:\[!] ?|\b(?:this|that|the|your|of this) )(?:[a-z]+ ){0,2}<output> [^.!?]{0,50}?",
+            r"(?:^|[.:\[!] ?|\b(?:this|that|the|your|of this) )(?:[a-z]+ ){0,2}<output> [^.!?]*?",
             r"(?:<refused>|(?:not|n't) (?:be |being |been )?(?:fulfilled|completed|processed|answered|provided|generated",
             r"|produced|shared|returned|reproduced|extracted|summari[sz]ed|translated|displayed|handled|accepted",
-            r"|reviewed|analy[sz]ed))\b[^!?]{0,90}\b<reason>",
-            r"|\b<reason>\b[^.!?]{0,60}(?:,|\bso\b|therefore|and) (?:the|this|that|your|no) [^.!?]{0,90}",
+            r"|reviewed|analy[sz]ed))\b[^.!?]*(?:[.] ?[^.!?]*)?\b<reason>",
+            r"|\b<reason>\b[^.!?]*(?:,|\bso\b|therefore|and) (?:the|this|that|your|no) [^.!?]*",
             r"(?:<output> (?:will|can|has|is|was)|(?:<refused>|(?:not|n't) (?:be |being |been )?[a-z]+ed))\b",
             r"|\bno (?:[a-z]+ )?(?:summary|answer|response|output|translation|caption|transcription|transcript",
             r"|description|analysis|extraction|completion|reply) (?:has been|will be|can be|could be|is being",
@@ -146,7 +146,7 @@ pub(super) static RULES: [Rule; 11] = [
         &WORDS,
         concat!(
             r"\b(?:i am|i'm|as)(?: just| only| merely)? an? (?:[a-z]+ ){0,3}(?:ai|language model|assistant",
-            r"|chatbot)\b[^.]{0,40}?\b(?:and|so|but|,) ?(?:i )?(?:do not|don't|cannot|can't|am not",
+            r"|chatbot)\b[^.]*?\b(?:and|so|but|,) ?(?:i )?(?:do not|don't|cannot|can't|am not",
             r"|will not|won't|am unable|have no) (?:[a-z]+ )?(?:provide|engage|have (?:the|access",
             r"|permission|authority)|able|allowed|permitted|programmed|capable|make|take|help|promote",
             r"|support|condone|offer|give|produce|create|generate|answer|encourage|possess|participate",

@@ -1,0 +1,303 @@
+//! French. The subject may be silent, so the verb's person carries the rule.
+
+use crate::refusal::Language;
+use crate::refusal::pattern::{Pattern, Word};
+use crate::refusal::rule::Scope::{First, Four, Two};
+use crate::refusal::rule::Signal::{Benign, Decline, Deflect, NeedsInput, Obstacle, Support};
+use crate::refusal::rule::Weight::{Flat, Opening};
+use crate::refusal::rule::{Pack, Rule};
+
+pub(crate) static FRENCH: Pack = Pack {
+    language: Language::French,
+    cue: Pattern::new(
+        concat!(
+            "je ne |je n'|je refuse|refuser|décliner|désolé|regrette|contraire|encontre|enfreint|viole  ",
+            "|m'est |demande|le document|un document|votre document|du document|document joint|fichier",
+            "|pièce jointe|lien|m'abst|aucun|non[ .,:!]|bloqué|refusé|refuse |refus |rejet|dépasse|sort ",
+            "|hors de|autre chose|autre sujet|sujet|n'a pas|ne sera|ne peut|ne répond|uniquement",
+            "|exclusivement|préfère|impossible|atteinte|n'ayant|je m'|je renonce|ce n'est pas|me revient",
+            "|précaution|confidentialité|s'arrêt|n'appartient|ne m'|laissons|restons|serait|reviendrait",
+            "|je passe|ne traite",
+        ),
+        &[],
+    ),
+    rules: &[&FRENCH_RULES],
+};
+
+static FRENCH_WORDS: [Word; 8] = [
+    (
+        "adv",
+        concat!(
+            "(?:(?:malheureusement|vraiment|simplement|tout simplement|toutefois|donc|hélas|absolument",
+            "|en aucun cas|actuellement|pas|point|plus|jamais),? ){0,3}",
+        ),
+    ),
+    (
+        "act",
+        concat!(
+            "(?:aider|assister|fournir|donner|répondre|traiter|produire|générer|participer|créer|rédiger",
+            "|écrire|discuter|proposer|offrir|partager|divulguer|expliquer|conseiller|poursuivre",
+            "|continuer|accéder à (?:cette|votre|ta) (?:demande|requête)|satisfaire|résumer|traduire",
+            "|extraire|effectuer|soutenir|encourager|promouvoir|accompagner|communiquer|révéler|décrire",
+            "|faire (?:cela|ça|ce)|exécuter|élaborer|donner suite|accepter|commenter|engager|indiquer",
+            "|prendre part|formuler|suggérer|recommander|accomplir|remplir|transcrire|recopier|copier",
+            "|reproduire|citer|restituer|lire|retranscrire|juger|évaluer|estimer|dire|raconter|dévoiler",
+            "|nommer|identifier|lister|énumérer|choisir|trancher|décider|prononcer|commenter|interpréter",
+            "|analyser|ouvrir|écouter|visionner|consulter|afficher|publier|diffuser|diagnostiquer",
+            "|prescrire|calculer|deviner|prédire|jouer|incarner|imiter|prêter|collaborer|contribuer|mener",
+            "|reformuler|réécrire|corriger|rechercher|trouver une autre|composer|imaginer la suite",
+            "|inventer|concevoir|développer|programmer|dessiner|illustrer|montrer|détailler|fabriquer",
+            "|contourner|entrer dans|aborder|parler|évoquer|débattre|exprimer|donner mon avis",
+            "|prendre parti|prendre position|guider|orienter|préparer|dresser|établir|retirer|remettre",
+            "|transmettre|livrer|servir|reprendre|achever|terminer|aller plus loin|valider|accéder",
+            "|en faire|le faire|la faire|les faire|faire|répondre|exécuter)",
+        ),
+    ),
+    (
+        "fut",
+        concat!(
+            "(?:aide|fourni|donne|répond|traite|produi|génére|génère|participe|crée|rédige|écri|discute",
+            "|propose|offri|partage|divulgue|explique|conseille|poursui|continue|résume|tradui|extrai",
+            "|effectue|soutiend|encourage|communique|révéle|révèle|décri|fe|exécute|commente|transcri",
+            "|recopie|copie|reproduire?|reprodui|cite|juge|évalue|di|raconte|nomme|identifie|liste",
+            "|énumére|énumère|choisi|tranche|décide|interpréte|interprète|analyse|affiche|publie|diffuse",
+            "|prescri|calcule|devine|joue|incarne|imite|collabore|contribue|reformule|réécri|compose",
+            "|invente|conçoi|dessine|montre|détaille|fabrique|contourne|aborde|parle|évoque|débatt|prend",
+            "|guide|prépare|dresse|établi|transmett|livre|reprend|achève|termine|i|entre|prête|sui|lance",
+            "|retien|reste)",
+        ),
+    ),
+    (
+        "present",
+        concat!(
+            "(?:fournis|donne|réponds|traite|produis|génère|participe|crée|rédige|écris|discute|propose",
+            "|partage|divulgue|explique|conseille|continue|poursuis|résume|traduis|extrais|communique",
+            "|révèle|décris|fais|commente|transcris|recopie|reproduis|cite|juge|évalue|nomme|identifie",
+            "|choisis|interprète|publie|prescris|joue|aborde|parle|prends|prépare|transmets|livre|aide",
+            "|formule|cautionne|collabore|contribue|dispense|délivre)",
+        ),
+    ),
+    (
+        "thing",
+        concat!(
+            "(?:demande|requête|question|entrée|saisie|réponse|sortie|contenu|texte|document|fichier",
+            "|image|résumé|traduction|traitement|description|légende|transcription|liste|message|prompt",
+            "|analyse|étapes|extraction|résultat|synthèse|génération|passage)",
+        ),
+    ),
+    (
+        "refused",
+        concat!(
+            "(?:refusée?s?|rejetée?s?|bloquée?s?|déclinée?s?|écartée?s?|filtrée?s?|suspendue?s?",
+            "|interrompue?s?|omise?s?|masquée?s?|jugée?s? (?:contraire|non conforme|inappropri|sensible)",
+            "|(?:pas|pu|peut|peuvent|pourra|sera|seront|a|ont) (?:pas )?(?:été |être )?(?:traitée?s?",
+            "|satisfaite?s?|acceptée?s?|générée?s?|produite?s?|fournie?s?|traduite?s?|résumée?s?",
+            "|reproduite?s?|affichée?s?|exécutée?s?|honorée?s?|communiquée?s?|transmise?s?|extraite?s?",
+            "|établie?s?|prise?s? en charge))",
+        ),
+    ),
+    (
+        "reason",
+        concat!(
+            "(?:politique|directive|règle|sécurité|conditions d|confidentialité|données personnelles",
+            "|vie privée|droits? d.auteur|sensible|dangereu|nuisible|interdit|illégal|illicite|violen",
+            "|confidentiel|haine|haineu|inappropri|précaution|respect|modération|contraire|enfrein|viol",
+            "|non conforme|charte)",
+        ),
+    ),
+    ("sub", "(?:[^ .,!?]+,? ){0,3}?"),
+];
+
+static FRENCH_RULES: [Rule; 13] = [
+    Rule::new(
+        "fr/not-inability",
+        Benign,
+        Four,
+        Flat(0),
+        &FRENCH_WORDS,
+        concat!(
+            r"\bje (?:ne|n') ?(?:peux|pourrai|puis) (?:pas |que )(?:confirmer|venir|attendre|croire",
+            "|imaginer|assister (?:à|au)|vous remercier assez|m'empêcher|me rendre|être présent)",
+            r"|\bje (?:ne |n')(?:[^ .]+ )?(?:oublierai|viendrai|serai|manquerai|tarderai) pas\b",
+            r"|\bje ne (?:fais|prends|donne) pas (?:grand|assez|souvent|confiance)",
+        ),
+    ),
+    Rule::new(
+        "fr/inability",
+        Decline,
+        Four,
+        Opening(85, 70),
+        &FRENCH_WORDS,
+        concat!(
+            r"\bje (?:ne |n')(?:vous |te |l'|en |y |me |m')?(?:peux|puis|pourrai|pourrais|saurai|saurais",
+            "|vais|souhaite|veux|compte|dois|entends|tiens|ai|aimerais)(?: pas| point| plus| en aucun cas",
+            r"| ni)?[^.!?]*[ '](?:l'|en |y |le |la |les )?<act>|\bje (?:ne )?(?:suis|serai",
+            "|serais) <adv>(?:pas|point|plus) <adv>(?:en mesure|capable|autorisé|habilité|à même|disposé",
+            r"|conçu|programmé|en capacité|censé)|\bje n'ai pas (?:la (?:capacité|possibilité|permission)",
+            r"|le droit|l'autorisation) |\bje ne (?:fournirai|donnerai|répondrai|participerai|produirai",
+            r"|rédigerai|créerai|fournis|génère|donne|produis) pas\b|il (?:ne )?m'est (?:pas ",
+            r"|malheureusement )?(?:possible|permis|impossible|interdit) (?:de |d')|\bje (?:ne |n')(?:suis",
+            "|serais) (?:[^ .]+ ){0,2}(?:pas|guère|point|ni) (?:[^ .]+ ){0,2}(?:qualifié|compétent",
+            "|la bonne personne|bien placé|à l'aise|autorisé|habilité|disposé|prêt|équipé|programmé",
+            r"|connecté)|\b(?:n'ayant|n'étant|ne pouvant|ne disposant) (?:pas|d'aucun|pas d')",
+            r"|\bje n'ai (?:pas|aucun|ni|aucune) (?:[^ .]+ ){0,3}(?:moyen|possibilité|droit|autorisation",
+            r"|capacité|faculté|qualité|compétence|accès)|\b(?:ne m'appartient|ne me revient",
+            r"|ne m'incombe) pas|\bce n'est pas (?:à moi|mon rôle|ma place|de mon ressort",
+            r"|quelque chose que je|une chose que je|un sujet que je)|\bm'est (?:[^ .]+ )?(?:impossible",
+            r"|interdit)|\bje suis (?:[^ .]+ )?(?:dans l'incapacité|incapable)|\bpas de ceux que j",
+        ),
+    ),
+    Rule::new(
+        "fr/will-not",
+        Decline,
+        Four,
+        Opening(70, 55),
+        &FRENCH_WORDS,
+        concat!(
+            r"\bje (?:ne |n')(?:le |la |les |vous |te |l'|en |y |lui |leur |me ",
+            r"|m')*<fut>rai (?:[^ .]+ )?(?:pas|rien|aucune?|point|ni|plus|jamais)\b|\bje (?:ne |n')(?:le ",
+            r"|la |les |vous |te |l'|en |y |lui |leur |me |m')*<present> (?:pas|jamais|aucune?|ni|point)\b",
+            r"|\bc'est (?:[^ .]+ )?non\b|\b(?:la|ma) réponse (?:est|reste|demeure|sera) (?:[^ .]+ )?non\b",
+        ),
+    ),
+    Rule::new(
+        "fr/decline",
+        Decline,
+        Four,
+        Opening(85, 70),
+        &FRENCH_WORDS,
+        concat!(
+            r"\bje (?:me (?:dois|vois obligée?|vois contrainte?) (?:de )?|dois |préfère |suis (?:obligée?",
+            "|contrainte?|tenue?) de |vais devoir )?(?:refuser|refuse|décliner|décline|m'abstenir",
+            r"|m'abstiens)\b|\bje (?:préfère|préférerais|aime autant|choisis de",
+            "|tiens à) (?:[^ .]+ )?(?:ne pas|n'en pas|m'abstenir|décliner|éviter|laisser|en rester)",
+            r"|\bje (?:me refuse|me garderai|m'en tiendrai là|passe mon tour|renonce|m'arrête là",
+            r"|m'interdis)|\b(?:je dois|il me faut|je vais devoir|je suis contraint[^ ]* de",
+            "|je me vois (?:[^ .]+ )?de) (?:[^ .]+ )?(?:dire non|renoncer|refuser|décliner|m'abstenir",
+            "|m'arrêter)",
+        ),
+    ),
+    Rule::new(
+        "fr/policy",
+        Obstacle,
+        Four,
+        Opening(70, 60),
+        &FRENCH_WORDS,
+        concat!(
+            "(?:à l'encontre de|contraire à|enfreint|viole|respecte pas|contrevient à) (?:mes|nos",
+            "|la politique|les (?:règles|conditions) d'utilisation) ?(?:règles|principes|directives",
+            r"|politiques?|valeurs|consignes|conditions)?|\b(?:cette|votre|la) (?:demande",
+            "|requête) ne peut (?:pas )?être (?:traitée|satisfaite|acceptée)|^(?:contenu|demande",
+            "|requête) (?:non (?:autorisée?|conforme|permise?)|interdite?|inapproprié|refusée?)",
+            "|mes (?:règles|principes|directives|consignes) (?:ne me permettent pas|m'interdisent",
+            "|m'empêchent)",
+        ),
+    ),
+    Rule::new(
+        "fr/apology",
+        Support,
+        First,
+        Flat(20),
+        &FRENCH_WORDS,
+        concat!(
+            r"^(?:je suis )?(?:vraiment |sincèrement )?(?:désolée?|navrée?)[^.]{0,12}\b(?:mais|je ne)",
+            "|^(?:je regrette|malheureusement|je m'excuse|toutes mes excuses)",
+        ),
+    ),
+    Rule::new(
+        "fr/as-an-ai",
+        Support,
+        Two,
+        Flat(20),
+        &FRENCH_WORDS,
+        concat!(
+            r"en tant (?:que |qu')(?:modèle|intelligence artificielle|ia\b|assistant)|je suis une? (?:ia",
+            "|intelligence artificielle|modèle de langage)",
+        ),
+    ),
+    Rule::new(
+        "fr/input-missing",
+        NeedsInput,
+        Four,
+        Flat(60),
+        &FRENCH_WORDS,
+        concat!(
+            r"\b(?:aucun|pas de|pas reçu (?:de|le|la)|ne vois (?:pas|aucun[^ ]*)(?: de| le)?) ?(?:document",
+            r"|texte|fichier|pièce jointe|image|article|contenu)|\b(?:veuillez|merci de|pouvez-vous",
+            "|pourriez-vous|peux-tu|pourrais-tu)(?: me| nous)? (?:joindre|fournir|envoyer|coller|partager",
+            "|télécharger|transmettre) (?:le|la|l'|un|une|votre|ton) ?(?:document|texte|fichier",
+            r"|pièce jointe|image|article|contenu|facture)|\bje ne (?:peux|puis) pas (?:ouvrir|accéder",
+            "|consulter|lire|voir) [^.]{0,20}(?:lien|url|fichier|pièce jointe|image|internet)",
+        ),
+    ),
+    Rule::new(
+        "fr/beyond-my-scope",
+        Obstacle,
+        Four,
+        Flat(55),
+        &FRENCH_WORDS,
+        concat!(
+            r"\b(?:dépasse|sort de|sort du|excède|outrepasse|échappe à|hors de|en dehors de",
+            "|ne relève pas de|ne fait pas partie de|au-delà de) (?:mon |ma |mes |ce que je|ce qui m'est",
+            r"|ceux? que je)|\bporterait atteinte (?:à|aux) |\b(?:serait|reviendrait à",
+            "|constituerait) (?:[^ .]+ ){0,3}(?:un délit|une infraction|contraire|illégal|une violation",
+            r"|un faux)[^.]*\bje\b",
+        ),
+    ),
+    Rule::new(
+        "fr/refused-by-machine",
+        Obstacle,
+        Four,
+        Flat(60),
+        &FRENCH_WORDS,
+        concat!(
+            "<thing>[^.!?]* <refused>[^.!?]*(?:[.] ?[^.!?]*)?<reason>|<reason>[^.!?]*(?:<thing>|étapes",
+            r"|noms|données|passages|section)[^.!?]* <refused>|\baucune? (?:[^ .]+ )?<thing> n(?:e ",
+            "|')(?:a (?:pu être |été )|sera |peut être |pourra être )(?:généré|produit|fourni|donné",
+            "|établi|rédigé|créé|proposé)|<thing> (?:bloquée?|refusée?|rejetée?|filtrée?) (?:par|pour|:)",
+            r"|\b(?:impossible|pas possible) de (?:[^ .]+ )?(?:traiter|résumer|traduire|répondre",
+            "|donner suite|fournir|générer|produire)[^.!?]*<reason>",
+        ),
+    ),
+    Rule::new(
+        "fr/assistant-does-not",
+        Decline,
+        Four,
+        Flat(60),
+        &FRENCH_WORDS,
+        concat!(
+            r"\b(?:cet|ce|notre) (?:[^ .]+ )?(?:assistant|chatbot|robot|bot|agent conversationnel",
+            r"|modèle de langage)\b[^.!?]*(?:\bne |\bn'|\buniquement|\bexclusivement|\bseulement|\brefuse)",
+            r"|\b(?:l'assistant|le chatbot|le robot|[a-z]{2,16}bot) (?:ne|n'|répond|refuse|décline",
+            r"|traite)\b[^.!?]*(?:\bpas\b|\bque\b|\buniquement|\bexclusivement|\baucun|répondre)",
+        ),
+    ),
+    Rule::new(
+        "fr/no-live-data",
+        Decline,
+        Four,
+        Flat(55),
+        &FRENCH_WORDS,
+        concat!(
+            r"\bje (?:ne |n')(?:ai|dispose|possède|suis)(?: pas| point| aucun| d'aucun)?[^.!?]*(?:accès",
+            "|temps réel|données (?:actuelles|récentes|à jour|en direct)|connexion|connectée?|internet",
+            r"|information[^ ]* (?:en|à jour|récente|actuel))|\b(?:mes connaissances|ma base|mes données",
+            "|mon entraînement)[^.!?]{0,30}(?:s'arrêtent|s'arrête|remontent|datent|ne vont pas",
+            r"|se limitent)|\bje ne (?:saurais|peux|pourrais) (?:pas |vous |te |donc )*(?:dire",
+            r"|savoir) (?:[^ .]+ ){0,4}(?:en ce moment|actuel|aujourd'hui|à l'heure)|\b(?:cours|horaires",
+            "|résultats|prix|météo)[^.!?]*(?:ne me sont pas|je ne les ai pas|me sont inconnus)",
+        ),
+    ),
+    Rule::new(
+        "fr/other-topic",
+        Deflect,
+        Two,
+        Flat(30),
+        &FRENCH_WORDS,
+        concat!(
+            r"\b(?:parlons|parlions|parlait|parler|passons|passer|changeons|changer|discutons|aborder",
+            "|abordions)[^.!?]{0,20}(?:d'autre chose|autre sujet|à autre chose|de sujet|d'un autre)",
+            r"|\bautre sujet\b|\b(?:laissons|restons-en|tenons-nous-en)\b",
+        ),
+    ),
+];
