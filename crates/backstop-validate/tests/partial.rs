@@ -437,6 +437,19 @@ fn what_the_rest_of_the_text_belies_is_void() {
 }
 
 #[test]
+fn a_key_that_is_given_again_voids_its_value_whatever_follows() {
+    for value in ["(1, 2)", "{{\"b\": 1}}", "True", "[1"] {
+        let mut parser = PartialParser::new();
+        assert!(!parser.push("{\"a\": \"x\", \"a\"").cleared, "not yet: {value}");
+        let changes = parser.push(&format!(": {value}}}"));
+        assert!(
+            changes.cleared && parser.value().pointer("/a").is_none_or(|a| a.as_str().is_none()),
+            "{value}"
+        );
+    }
+}
+
+#[test]
 fn a_document_that_is_kept_is_replaced_by_no_other_but_may_have_been_reasoning() {
     let mut parser = PartialParser::new().keep_when(|value| value.get("a").is_some());
     parser.push("{\"c\": 1} {\"a\": 1}");

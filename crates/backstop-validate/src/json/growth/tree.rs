@@ -21,7 +21,7 @@ pub(crate) struct Tree {
     grows: bool,
     /// What has changed, in order.
     changed: Vec<String>,
-    /// Whether something that was shown has been replaced.
+    /// Whether something that was shown is void.
     replaced: bool,
     /// How many bytes of pointers were written.
     written: usize,
@@ -83,6 +83,13 @@ impl Tree {
         self.pointer.truncate(open.outer);
     }
 
+    /// A key is read. If it was given before, what it had is void, whatever becomes of the value that follows.
+    pub(crate) fn begin_member(&mut self, key: &str) {
+        if let Some(Node::Object(members)) = self.top().map(PartialValue::node_mut) {
+            self.replaced |= members.remove(key).is_some();
+        }
+    }
+
     /// A string grows: its text so far, in two parts.
     pub(crate) fn grow(&mut self, key: Option<&str>, (first, second): (&str, &str)) {
         if !mem::replace(&mut self.grows, true) {
@@ -133,15 +140,13 @@ impl Tree {
 
     /// Adds a value to the innermost container.
     fn place(&mut self, key: Option<&str>, value: PartialValue) {
-        let replaced = match (self.top().map(PartialValue::node_mut), key) {
-            (Some(Node::Array(items)), _) => {
-                items.push(value);
-                false
+        match (self.top().map(PartialValue::node_mut), key) {
+            (Some(Node::Array(items)), _) => items.push(value),
+            (Some(Node::Object(members)), Some(key)) => {
+                members.insert(key.to_owned(), value);
             }
-            (Some(Node::Object(members)), Some(key)) => members.insert(key.to_owned(), value).is_some(),
-            _ => false,
-        };
-        self.replaced |= replaced;
+            _ => {}
+        }
     }
 
     /// The innermost container. The way to it is as long as it is deep, and that is bounded.

@@ -101,6 +101,7 @@ impl<'a> Tolerant<'a> {
 
     pub(super) fn set_key(&mut self, name: String) -> Step<()> {
         self.sure()?;
+        self.watch_key(&name);
         if let Some(Frame::Object { key, .. } | Frame::Bare { key, .. }) = self.stack.last_mut() {
             *key = Some(name);
         }
@@ -149,6 +150,13 @@ impl Tolerant<'_> {
     pub(super) fn watch_open(&mut self, frame: &Frame) {
         if let Some(growing) = &mut self.growing {
             growing.tree.open(self.stack.last().and_then(Frame::key), frame.is_object());
+        }
+    }
+
+    /// A key of the innermost container.
+    pub(super) fn watch_key(&mut self, key: &str) {
+        if let Some(growing) = &mut self.growing {
+            growing.tree.begin_member(key);
         }
     }
 
