@@ -1,7 +1,9 @@
 //! Why a command could not do its work.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What ends a command early.
@@ -16,6 +18,13 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn new(message: impl Display) -> Self {
         Self::Told(message.to_string())
+    }
+
+    /// Says how a text gets in, to who names the file that it is in.
+    pub(crate) fn if_named(command: &str, files: &[OsString]) -> Result<(), Self> {
+        let Some(file) = files.first() else { return Ok(()) };
+        let file = Path::new(file).display();
+        Err(Self::new(format!("the text is read from standard input: backstop {command} < {file}")))
     }
 
     /// Tells the user what went wrong, if something did, and gives the exit code.

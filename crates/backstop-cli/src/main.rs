@@ -1,8 +1,7 @@
 //! The `backstop` command.
 //!
-//! Exit codes, the same for every subcommand: 0 success; 1 the input yielded no answer (or, with `--jsonl`, some line
-//! could not be read); 2 the command was called wrongly: unknown option, missing file, bad schema. Where whoever reads
-//! the output has enough of it, the command ends with 0 and says nothing.
+//! Exit codes stand in the help of the subcommands. Where whoever reads the output has enough of it, the command ends
+//! with 0 and says nothing.
 
 mod failure;
 mod jsonl;
@@ -17,8 +16,10 @@ use clap::{Parser, Subcommand};
 use crate::failure::Failure;
 
 /// See what backstop makes of a model's text.
+///
+/// The text is read from standard input: `backstop parse < answer.txt`.
 #[derive(Parser)]
-#[command(name = "backstop", version, arg_required_else_help = true)]
+#[command(name = "backstop", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -26,11 +27,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Get the JSON out of a text: prose, fences, reasoning, repairs, schema.
     Parse(parse_cmd::Args),
-    /// Tell whether a text is a refusal, and why.
     Refusal(refusal_cmd::Args),
 }
+
+/// The same for every subcommand, which says what 0 and 1 mean there.
+const EXIT_CODES: &str = "Exit codes: 0 the text gave an answer; 1 it gave none, or is a refusal; 2 wrong usage, a missing \
+file, a bad schema or unreadable input.";
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {

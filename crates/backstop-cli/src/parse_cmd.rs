@@ -1,5 +1,6 @@
 //! `backstop parse`: a text on standard input, its JSON on standard output.
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,12 +16,13 @@ use crate::failure::Failure;
 use crate::jsonl::{answer_lines, print_line};
 use crate::schema::Schema;
 
-/// Reads a model's text from standard input and prints the JSON in it as one line:
-/// `{"value": …, "repairs": […], "coercions": […]}` or `{"error": "…", "kind": "…"}`.
+/// Get the JSON out of a text on standard input: prose, fences, reasoning, repairs, schema
 ///
-/// Exit codes: 0 a value was found; 1 there is none, or a line of `--jsonl` could not be read; 2 wrong usage, a missing
-/// file or a bad schema.
+/// Reads a model's text from standard input (`backstop parse < answer.txt`) and prints the JSON in it as one line:
+/// {"value": …, "repairs": […], "coercions": […]} or {"error": "…", "kind": "…"}, with the kinds of the library:
+/// not_json, schema_mismatch, truncated, ambiguous, ….
 #[derive(clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
     /// A JSON Schema that the value must match.
     #[arg(long, value_name = "FILE")]
@@ -31,10 +33,17 @@ pub(crate) struct Args {
     /// How far values are converted to match the schema.
     #[arg(long, value_enum, default_value_t = ModeName::Safe)]
     coerce: ModeName,
-    /// Read lines of `{"id": …, "input": "…", "schema": …}` and print one line for each; `schema` may be left out.
+    /// Read lines of {"id": …, "input": "…", "schema": …} and print one line for each, in order; `schema` may be left
+    /// out. A line that cannot be read gives {"id": …, "line": …, "error": "…"}; blank ones are skipped.
     #[arg(long)]
     jsonl: bool,
+    /// A file that was meant to be read.
+    #[arg(hide = true)]
+    files: Vec<OsString>,
 }
+
+const EXIT_CODES: &str = "Exit codes: 0 a value was found (with --jsonl: every line was read, whatever is in them); 1 \
+there is none (with --jsonl: a line could not be read); 2 wrong usage, a missing file, a bad schema or unreadable input.";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum PolicyName {
@@ -79,6 +88,7 @@ struct Line {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
+    Failure::if_named("parse", &args.files)?;
     let schema = args.schema.as_deref().map(|path| Schema::read(path, args.coerce.into())).transpose()?;
     let parser = Parser::new(args);
     let mut out = BufWriter::new(io::stdout().lock());

@@ -1,5 +1,6 @@
 //! `backstop refusal`: an answer on standard input, the verdict on it on standard output.
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::process::ExitCode;
 
@@ -9,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Outcome;
+use crate::failure::Failure;
 use crate::jsonl::{answer_lines, print_line};
 
-/// Reads a model's answer from standard input and prints whether it is a refusal, and why, as one line:
-/// `{"refusal": …, "kind": "…", "points": …, "evidence": […], "language": "…"}`.
+/// Tell whether a text on standard input is a refusal, and why
 ///
-/// Exit codes: 0 it is none; 1 it is one, or a line of `--jsonl` could not be read; 2 wrong usage, unreadable input.
+/// Reads a model's answer from standard input (`backstop refusal < answer.txt`) and prints whether it is a refusal, and
+/// why, as one line: {"refusal": …, "kind": "…", "points": …, "evidence": […], "language": "…"}.
 #[derive(clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
     /// How readily a text is called a refusal.
     #[arg(long, value_enum, default_value_t = Preset::Balanced)]
@@ -29,11 +32,17 @@ pub(crate) struct Args {
     /// JSON was asked for, so that prose is suspicious.
     #[arg(long)]
     json_expected: bool,
-    /// Read lines of `{"id": …, "text": "…"}` and print `{"id", "refusal", "points", "kind"}` for each; a bad line is
-    /// reported with its number and skipped. Exit code 0 whatever the verdicts.
+    /// Read lines of {"id": …, "text": "…"} and print {"id", "refusal", "points", "kind"} for each, in order. A line
+    /// that cannot be read gives {"id": …, "line": …, "error": "…"}; blank ones are skipped.
     #[arg(long)]
     jsonl: bool,
+    /// A file that was meant to be read.
+    #[arg(hide = true)]
+    files: Vec<OsString>,
 }
+
+const EXIT_CODES: &str = "Exit codes: 0 it is none (with --jsonl: every line was read, whatever the verdicts); 1 it is one \
+(with --jsonl: a line could not be read); 2 wrong usage or unreadable input.";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Preset {
@@ -65,6 +74,7 @@ struct Answer {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
+    Failure::if_named("refusal", &args.files)?;
     let judge = Judge::new(args);
     let mut out = BufWriter::new(io::stdout().lock());
     let success = if args.jsonl {

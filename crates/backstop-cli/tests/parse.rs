@@ -63,7 +63,7 @@ fn a_schema_converts_and_refuses() {
     let output = parse(&["--schema", schema, "--coerce", "off"], b"{\"age\": \"30\"}");
     assert_eq!(output.status.code(), Some(1));
     let answer = &lines(&output)[0];
-    assert_eq!((&answer["kind"], &answer["would_be"]), (&json!("mismatch"), &json!({"age": "30"})));
+    assert_eq!((&answer["kind"], &answer["would_be"]), (&json!("schema_mismatch"), &json!({"age": "30"})));
     assert!(answer["mismatches"][0].as_str().unwrap().starts_with("`/age`: expected "), "{answer}");
 }
 
@@ -75,14 +75,30 @@ fn jsonl_answers_line_by_line_and_goes_on_after_a_bad_one() {
     assert_eq!(output.status.code(), Some(1));
     let answers = lines(&output);
     let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
-    assert_eq!(ids, [&json!(1), &json!(3), &json!(4)]);
-    assert_eq!((&answers[0]["value"], &answers[1]["value"]), (&json!([1]), &json!(5)));
-    assert_eq!(answers[2]["kind"], json!("no_json"));
-    let said = complaint(&output);
-    for line in ["line 2: ", "line 4: ", "line 5: bad schema"] {
-        assert!(said.contains(line), "{said}");
+    assert_eq!(ids, [&json!(1), &json!(null), &json!(null), &json!(2), &json!(3), &json!(4)]);
+    assert_eq!((&answers[0]["value"], &answers[4]["value"]), (&json!([1]), &json!(5)));
+    assert_eq!(answers[5]["kind"], json!("not_json"));
+    for (answer, line, why) in [(1, 2, "expected {\"id\""), (2, 4, "expected {\"id\""), (3, 5, "bad schema")]
+    {
+        let answer = &answers[answer];
+        assert_eq!(answer["line"], json!(line), "{answer}");
+        assert!(answer["error"].as_str().unwrap().starts_with(why), "{answer}");
     }
+    assert_eq!(complaint(&output), "");
     assert_eq!(parse(&["--jsonl"], b"{\"id\": 1, \"input\": \"none\"}\n").status.code(), Some(0));
+}
+
+#[test]
+fn the_help_says_where_the_text_comes_from_and_what_the_exit_codes_mean() {
+    for arg in ["--help", "-h"] {
+        let help = parse(&[arg], b"");
+        let text = String::from_utf8_lossy(&help.stdout).into_owned();
+        assert_eq!(help.status.code(), Some(0));
+        for part in ["standard input", "Exit codes: 0 a value was found", "--jsonl"] {
+            assert!(text.contains(part), "{arg}: {text}");
+        }
+        assert!(!text.contains("[FILES]"), "{text}");
+    }
 }
 
 #[test]
@@ -99,6 +115,9 @@ fn wrong_usage_exits_with_2_and_names_the_cause() {
     assert_eq!(invalid.status.code(), Some(2));
     assert!(complaint(&invalid).contains("invalid.json: `schema` is no usable JSON Schema"));
     assert_eq!(parse(&["--policy", "bold"], b"1").status.code(), Some(2));
+    let named = parse(&["a.txt"], b"1");
+    assert_eq!(named.status.code(), Some(2));
+    assert!(complaint(&named).contains("backstop parse < a.txt"), "{}", complaint(&named));
     assert_eq!(parse(&[], b"\xff").status.code(), Some(2));
 }
 
@@ -111,9 +130,9 @@ fn a_schema_that_costs_too_much_is_one_bad_line() {
     let backtracks =
         json!({"id": 2, "input": format!("\"{}!\"", "a".repeat(40)), "schema": {"pattern": "^(?=a)(a+)+$"}});
     let output = parse(&["--jsonl"], format!("{explodes}\n{backtracks}\n").as_bytes());
-    assert!(complaint(&output).contains("line 1: bad schema"), "{}", complaint(&output));
     let answers = lines(&output);
-    assert_eq!((&answers[0]["id"], &answers[0]["kind"]), (&json!(2), &json!("mismatch")));
+    assert!(answers[0]["error"].as_str().unwrap().starts_with("bad schema"), "{}", answers[0]);
+    assert_eq!((&answers[1]["id"], &answers[1]["kind"]), (&json!(2), &json!("schema_mismatch")));
 }
 
 #[test]

@@ -42,12 +42,18 @@ fn an_answer_exits_with_0() {
 
 #[test]
 fn presets_and_phrases_reach_the_detector() {
-    let text = b"It falls outside what I can do here, on the whole, for a number of reasons.";
+    let text = b"I can only help with questions about our products.";
     assert_eq!(refusal(&["--preset", "balanced"], text).status.code(), Some(1));
     assert_eq!(refusal(&["--preset", "strict"], text).status.code(), Some(0));
-    assert_eq!(refusal(&["--allow", "it falls outside what I can do"], text).status.code(), Some(0));
+    assert_eq!(
+        refusal(&["--allow", "I can only help with questions about our products"], text).status.code(),
+        Some(0)
+    );
     assert_eq!(refusal(&["--deny", "computer says no"], b"Computer says no.").status.code(), Some(1));
     assert_eq!(refusal(&["--preset", "lax"], text).status.code(), Some(2));
+    let named = refusal(&["answer.txt"], text);
+    assert!(String::from_utf8_lossy(&named.stderr).contains("backstop refusal < answer.txt"));
+    assert_eq!(named.status.code(), Some(2));
 }
 
 #[test]
@@ -56,15 +62,19 @@ fn jsonl_answers_line_by_line_and_goes_on_after_a_bad_one() {
     let output = refusal(&["--jsonl"], input);
     assert_eq!(output.status.code(), Some(1));
     let answers = lines(&output);
-    assert_eq!(answers.len(), 2);
-    assert_eq!((&answers[0]["id"], &answers[0]["refusal"]), (&json!(1), &json!(true)));
-    assert_eq!((&answers[1]["id"], &answers[1]["refusal"]), (&json!("c"), &json!(false)));
-    assert_eq!(answers[1]["kind"], json!("comply"));
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [&json!(1), &json!(null), &json!("b"), &json!(null), &json!("c")]);
+    assert_eq!((&answers[0]["refusal"], &answers[4]["refusal"]), (&json!(true), &json!(false)));
+    assert_eq!(answers[4]["kind"], json!("comply"));
     assert!(answers[0]["points"].as_i64().unwrap() >= 40);
-    let log = String::from_utf8_lossy(&output.stderr);
-    for line in ["line 2:", "line 4:", "line 5:"] {
-        assert!(log.contains(line), "{log}");
+    for (answer, line) in [(1, 2), (2, 4), (3, 5)] {
+        assert!(
+            answers[answer]["line"] == line && answers[answer]["error"].is_string(),
+            "{}",
+            answers[answer]
+        );
     }
+    assert!(output.stderr.is_empty());
 }
 
 #[test]

@@ -267,6 +267,22 @@ fn texts_without_an_answer_say_why() {
 }
 
 #[test]
+fn a_repair_points_at_a_place_that_is_there() {
+    for (text, place) in [
+        ("{\"wishes\": [\"a\",\"b\",],}", vec!["/wishes", ""]),
+        ("{\"a\": {\"b\": [1,,]}}", vec!["/a/b", "/a/b"]),
+        ("[[1], [2,]]", vec!["/1"]),
+        ("[1,]", vec![""]),
+        ("[{\"a\": 1,}]", vec!["/0"]),
+    ] {
+        let found = Extractor::new().extract(text).unwrap();
+        let pointers: Vec<&str> = found.repairs.iter().map(|repair| repair.pointer.as_str()).collect();
+        assert_eq!(pointers, place, "{text}");
+        assert!(pointers.iter().all(|pointer| found.value.pointer(pointer).is_some()), "{text}");
+    }
+}
+
+#[test]
 fn tags_and_fences_inside_strings_are_text() {
     for text in
         ["{\"a\": \"<think>x</think>\",}", "{\"a\": \"```json\\n{}\\n```\",}", "{\"a\": \"</think>{}\",}"]

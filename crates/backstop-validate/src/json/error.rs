@@ -72,15 +72,16 @@ fn at(pointer: &str) -> String {
 }
 
 impl ExtractError {
-    /// The kind of error as a word for logs and metrics, such as `truncated`.
+    /// The kind of error as a word for logs and metrics, such as `truncated`: that of the
+    /// [`FailureKind`](backstop_core::FailureKind) where there is one for it.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Empty => "empty",
-            Self::NoJson => "no_json",
+            Self::NoJson => "not_json",
             Self::OnlyReasoning { .. } => "only_reasoning",
             Self::Truncated(_) => "truncated",
             Self::Ambiguous { .. } => "ambiguous",
-            Self::Mismatch(_) => "mismatch",
+            Self::Mismatch(_) => "schema_mismatch",
             Self::NotAllowed(_) => "not_allowed",
             Self::Damaged { .. } => "damaged",
             Self::TooDeep { .. } => "too_deep",

@@ -18,7 +18,7 @@ use std::{
 };
 
 use backstop_core::ConfigError;
-use jsonschema::PatternOptions;
+use jsonschema::{PatternOptions, error::ValidationErrorKind as Kind};
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -238,7 +238,14 @@ fn compile(schema: &Value) -> Result<jsonschema::Validator, ConfigError> {
             "" => String::new(),
             place => format!(" at `{place}`, which is {}", found::quoted(error.instance())),
         };
-        ConfigError::setting("schema", format!("is no usable JSON Schema{place}: {}", error.masked()))
+        let why = match error.kind() {
+            // What there is to choose from says more than that nothing of it was chosen.
+            Kind::AnyOf { .. } | Kind::Enum { .. } | Kind::Type { .. } => {
+                format!("expected {}", words::expected(&error, None))
+            }
+            _ => error.masked().to_string(),
+        };
+        ConfigError::setting("schema", format!("is no usable JSON Schema{place}: {why}"))
     })
 }
 
@@ -260,9 +267,9 @@ mod tests {
         let cases = [
             (
                 json!({"properties": {"a": {"type": "objekt"}}}),
-                "at `/properties/a/type`, which is \"objekt\":",
+                "at `/properties/a/type`, which is \"objekt\": expected one of \"array\", \"boolean\", \"integer\", ",
             ),
-            (json!({"required": "date"}), "at `/required`, which is \"date\":"),
+            (json!({"required": "date"}), "at `/required`, which is \"date\": expected array"),
             (json!({"properties": [1]}), "at `/properties`, which is an array of 1:"),
             (json!(5), "is no usable JSON Schema:"),
         ];

@@ -122,6 +122,13 @@ impl<'a> Tolerant<'a> {
         self.log.note(kind, offset, || pointer(stack.iter().filter_map(Frame::segment)));
     }
 
+    /// The same of something that is in the innermost container, but in none of its members.
+    pub(super) fn note_between(&mut self, kind: RepairKind, offset: usize) {
+        self.watch_repair();
+        let around = self.stack.split_last().map_or(&[][..], |(_, around)| around);
+        self.log.note(kind, offset, || pointer(around.iter().filter_map(Frame::segment)));
+    }
+
     /// Notes a guess, or halts if guesses are not allowed.
     pub(super) fn guess(&mut self, kind: RepairKind, offset: usize) -> Step<()> {
         if !self.options.guess {

@@ -39,13 +39,13 @@ impl Tolerant<'_> {
         let Some(byte) = self.cursor.peek() else { return Err(Halt::Cut(CutState::Container, None)) };
         match byte {
             b',' => {
-                self.note(RepairKind::ExtraComma, self.cursor.pos);
+                self.note_between(RepairKind::ExtraComma, self.cursor.pos);
                 self.cursor.advance(1);
                 Ok(State::Member)
             }
             b'}' | b']' | b')' => {
                 if let Some(at) = self.comma.take() {
-                    self.note(RepairKind::TrailingComma, at);
+                    self.note_between(RepairKind::TrailingComma, at);
                 }
                 self.close(byte)
             }
