@@ -62,17 +62,21 @@ pub(crate) fn conclude(
     let newly = decision.gate.is_none_or(|gate| member.close(credential, gate, kind, now));
     let alert = rule.alert && newly;
     if alert {
-        let hard = failure.as_hard();
-        // Without the message, which a vendor may have made of the prompt or the key.
-        tracing::error!(
-            target: "backstop::alert",
-            target_id = %slot.id, call_id = %cx.call_id, %kind,
-            status = hard.and_then(ProviderError::status), code = hard.and_then(ProviderError::code),
-            "somebody should look after this provider"
-        );
+        call_for_help(cx, slot, failure);
     }
     line.failed(Ending { failure, response, decision, alert });
     visit.among_members(decision.disposition, number, kind)
+}
+
+/// Without the message, which a vendor may have made of the prompt or the key.
+fn call_for_help(cx: &Cx<'_>, slot: &Slot, failure: &Failure) {
+    let hard = failure.as_hard();
+    tracing::error!(
+        target: "backstop::alert",
+        target_id = %slot.id, call_id = %cx.call_id, kind = %failure.kind(),
+        status = hard.and_then(ProviderError::status), code = hard.and_then(ProviderError::code),
+        "somebody should look after this provider"
+    );
 }
 
 impl Visit<'_> {

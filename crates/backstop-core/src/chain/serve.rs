@@ -9,7 +9,7 @@ use super::{
     admit::Admitted,
     conclude::{conclude, settle},
     context::{Ask, Cx},
-    send::{Answered, send},
+    send::{Answered, Failed, send},
     slot::Slot,
     stream::{Live, Reading, open},
     visit::{Allowance, Lane, Visit},
@@ -99,25 +99,8 @@ impl<'a> Visit<'a> {
 
     async fn attempt(&mut self, walk: &mut Walk, admitted: Admitted<'a>, allowance: Allowance) -> Tried<'a> {
         let (cx, slot) = (self.cx, self.slot);
-        walk.asks(slot);
-        self.tries.begin();
-        if let Some(probing) = &self.probing {
-            probing.store(admitted.permit.is_probe(), Ordering::Relaxed);
-        }
         let progress = Progress::default();
-        let line = cx.ledger.open(Opening {
-            target: &slot.id,
-            member: admitted.number,
-            number: self.tries.number,
-            hedge: self.hedge,
-            continued: self.tries.continues,
-            from: allowance.from,
-            wait: std::mem::take(&mut self.tries.wait),
-            allowed: allowance.allowed,
-            limited_by: allowance.limited_by,
-            remedies: &self.tries.remedies,
-            progress: progress.clone(),
-        });
+        let line = self.begin(walk, &admitted, &allowance, &progress);
         let span = tracing::info_span!(
             target: "backstop", "attempt", target = %slot.id, number = self.tries.number
         );
@@ -138,6 +121,46 @@ impl<'a> Visit<'a> {
                 }
             }
         };
+        self.end(walk, admitted, line, tried)
+    }
+
+    /// Opens the attempt's line in the report.
+    fn begin(
+        &mut self,
+        walk: &mut Walk,
+        admitted: &Admitted<'a>,
+        allowance: &Allowance,
+        progress: &Progress,
+    ) -> AttemptLine {
+        walk.asks(self.slot);
+        self.tries.begin();
+        if let Some(probing) = &self.probing {
+            probing.store(admitted.permit.is_probe(), Ordering::Relaxed);
+        }
+        self.cx.ledger.open(Opening {
+            target: &self.slot.id,
+            member: admitted.number,
+            number: self.tries.number,
+            hedge: self.hedge,
+            continued: self.tries.continues,
+            from: allowance.from,
+            wait: std::mem::take(&mut self.tries.wait),
+            allowed: allowance.allowed,
+            limited_by: allowance.limited_by,
+            remedies: &self.tries.remedies,
+            progress: progress.clone(),
+        })
+    }
+
+    /// Closes the line, and tells breaker, limits and budget.
+    fn end(
+        &mut self,
+        walk: &mut Walk,
+        admitted: Admitted<'a>,
+        line: AttemptLine,
+        tried: Result<Answered, Failed>,
+    ) -> Tried<'a> {
+        let slot = self.slot;
         match tried {
             Ok(Answered { mut response, changes, took }) => {
                 self.learn();
