@@ -125,6 +125,61 @@ impl Reading {
     }
 }
 
+/// The settings of a validator that has a schema, a [`Reading`] and checks.
+macro_rules! settings {
+    () => {
+        /// A check that the value must pass once it follows schema and rules; it sees the value
+        /// ([`Candidate::value`](backstop_core::Candidate::value)).
+        #[must_use]
+        pub fn check(mut self, check: impl backstop_core::Check) -> Self {
+            if let Err(mistake) = check.ready() {
+                self = self.failing(mistake);
+            }
+            self.checks.push(std::sync::Arc::new(check));
+            self
+        }
+
+        /// What may be repaired in the text. Default [`Policy::Tolerant`]($crate::json::Policy::Tolerant).
+        #[must_use]
+        pub fn policy(mut self, policy: $crate::json::Policy) -> Self {
+            self.reading.extractor = self.reading.extractor.policy(policy);
+            self
+        }
+
+        /// What to do when several different values fit. Default: refuse.
+        #[must_use]
+        pub fn candidates(mut self, candidates: $crate::json::Candidates) -> Self {
+            self.reading.extractor = self.reading.extractor.candidates(candidates);
+            self
+        }
+
+        /// How far values are converted to the schema's types. Default [`Mode::Safe`]($crate::coerce::Mode::Safe).
+        #[must_use]
+        pub fn coercion(mut self, mode: $crate::coerce::Mode) -> Self {
+            self.reading.coercion = mode;
+            self
+        }
+
+        /// What counts as a refusal when there is no valid value. Default
+        /// [`Detector::balanced`]($crate::refusal::Detector::balanced).
+        #[must_use]
+        pub fn refusals(mut self, detector: $crate::refusal::Detector) -> Self {
+            self.reading.refusals = detector;
+            self
+        }
+
+        /// A mistake in a setting fails the call as a wrong schema would.
+        pub(crate) fn failing(mut self, mistake: backstop_core::ConfigError) -> Self {
+            if self.schema.is_ok() {
+                self.schema = Err(mistake);
+            }
+            self
+        }
+    };
+}
+
+pub(crate) use settings;
+
 /// What the vendor says about an answer.
 pub(crate) fn signals(candidate: Candidate<'_>) -> Signals {
     let response = candidate.response;

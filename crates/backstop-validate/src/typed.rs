@@ -8,11 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    coerce::Mode,
-    json::{Candidates, Policy},
     misfit,
-    reading::Reading,
-    refusal::Detector,
+    reading::{Reading, settings},
     rules::{self, FieldRule},
     schema::Schema,
 };
@@ -90,24 +87,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Default for Typed<T> {
 }
 
 impl<T> Typed<T> {
-    /// A check that the value must pass once it follows schema and rules; it sees the value
-    /// ([`Candidate::value`]).
-    #[must_use]
-    pub fn check(mut self, check: impl Check) -> Self {
-        if let Err(mistake) = check.ready() {
-            self = self.failing(mistake);
-        }
-        self.checks.push(Arc::new(check));
-        self
-    }
-
-    /// A mistake in a setting fails the call as a wrong schema would.
-    pub(crate) fn failing(mut self, mistake: ConfigError) -> Self {
-        if self.schema.is_ok() {
-            self.schema = Err(mistake);
-        }
-        self
-    }
+    settings!();
 
     /// Whether a value is one that the extraction would take.
     pub(crate) fn fits(&self, value: &Value, request: &Request) -> bool {
@@ -121,34 +101,6 @@ impl<T> Typed<T> {
 
     pub(crate) fn reading(&mut self) -> &mut Reading {
         &mut self.reading
-    }
-
-    /// What may be repaired in the text. Default [`Policy::Tolerant`].
-    #[must_use]
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.reading.extractor = self.reading.extractor.policy(policy);
-        self
-    }
-
-    /// What to do when several different values fit. Default: refuse.
-    #[must_use]
-    pub fn candidates(mut self, candidates: Candidates) -> Self {
-        self.reading.extractor = self.reading.extractor.candidates(candidates);
-        self
-    }
-
-    /// How far values are converted to the schema's types. Default [`Mode::Safe`].
-    #[must_use]
-    pub fn coercion(mut self, mode: Mode) -> Self {
-        self.reading.coercion = mode;
-        self
-    }
-
-    /// What counts as a refusal when there is no valid value. Default [`Detector::balanced`].
-    #[must_use]
-    pub fn refusals(mut self, detector: Detector) -> Self {
-        self.reading.refusals = detector;
-        self
     }
 }
 
@@ -221,6 +173,7 @@ mod tests {
     use backstop_core::Response;
 
     use super::*;
+    use crate::coerce::Mode;
 
     #[derive(Debug, PartialEq, serde::Deserialize, JsonSchema)]
     #[schemars(crate = "schemars")]

@@ -6,10 +6,7 @@ use backstop_core::{Candidate, Check, ConfigError, Rejection, Request, Validator
 use serde_json::Value;
 
 use crate::{
-    coerce::Mode,
-    json::{Candidates, Policy},
-    reading::Reading,
-    refusal::Detector,
+    reading::{Reading, settings},
     rules::{self, FieldRule},
     schema::Schema,
     typed::{ask_for, run},
@@ -50,52 +47,7 @@ impl Untyped {
         self
     }
 
-    /// A check that the value must pass once it follows schema and rules; it sees the value
-    /// ([`Candidate::value`]).
-    #[must_use]
-    pub fn check(mut self, check: impl Check) -> Self {
-        if let Err(mistake) = check.ready() {
-            self = self.failing(mistake);
-        }
-        self.checks.push(Arc::new(check));
-        self
-    }
-
-    /// A mistake in a setting fails the call as a wrong schema would.
-    fn failing(mut self, mistake: ConfigError) -> Self {
-        if self.schema.is_ok() {
-            self.schema = Err(mistake);
-        }
-        self
-    }
-
-    /// What to do when several different values fit. Default: refuse.
-    #[must_use]
-    pub fn candidates(mut self, candidates: Candidates) -> Self {
-        self.reading.extractor = self.reading.extractor.candidates(candidates);
-        self
-    }
-
-    /// What counts as a refusal when there is no valid value. Default [`Detector::balanced`].
-    #[must_use]
-    pub fn refusals(mut self, detector: Detector) -> Self {
-        self.reading.refusals = detector;
-        self
-    }
-
-    /// What may be repaired in the text. Default [`Policy::Tolerant`].
-    #[must_use]
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.reading.extractor = self.reading.extractor.policy(policy);
-        self
-    }
-
-    /// How far values are converted to the schema's types. Default [`Mode::Safe`].
-    #[must_use]
-    pub fn coercion(mut self, mode: Mode) -> Self {
-        self.reading.coercion = mode;
-        self
-    }
+    settings!();
 }
 
 impl Validator for Untyped {
