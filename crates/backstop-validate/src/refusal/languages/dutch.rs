@@ -13,7 +13,7 @@ pub(crate) static DUTCH: Pack = Pack {
         concat!(
             "niet|geen|spijt|helaas|weiger|afwijz|afslaan|strijd|schend|bijlage|verboden|nooit|onderwerp",
             "|anders|buiten|alleen|uitsluitend|geblokkeerd|tegengehouden|liever|stopt|eindigt|nee[ .,:;!]",
-            "|bedank|weggelaten|afgekeurd|afzijdig|ontbre|mogelijk",
+            "|bedank|weggelaten|afgekeurd|afzijdig|ontbre|mogelijk|laat ik|juiste",
         ),
         &[],
     ),
@@ -35,7 +35,8 @@ static DUTCH_WORDS: [Word; 5] = [
             "|ontwerpen|bedenken|verzinnen|spelen|tonen|laten zien|analyseren|berekenen|bekijken",
             "|beluisteren|luisteren|openbaren|publiceren|kiezen|beslissen|stelling nemen|behandelen",
             "|bewerken|herschrijven|parafraseren|verspreiden|plannen|begeleiden|verzetten|boeken",
-            "|extraheren|invullen|inzien|afgeven|verlenen|toelichten|omschrijven|gehoor)",
+            "|extraheren|invullen|inzien|afgeven|verlenen|toelichten|omschrijven|gehoor|inwilligen",
+            "|honoreren|ingaan op|toezeggen|verzorgen|maken|nabootsen)",
         ),
     ),
     (
@@ -84,6 +85,8 @@ static DUTCH_RULES: [Rule; 12] = [
             r"\bik (?:kan|kon|zal|ga) (?:[^ .]+ ){0,4}niet (?:[^ .]+ )?(?:komen|aanwezig|bevestigen",
             r"|geloven|wachten|opgeven|vinden|zien|deelnemen aan de (?:vergadering|bijeenkomst))\b",
             r"|\bik (?:geef|ga) (?:[^ .]+ )?niet (?:op|weg)\b",
+            r"|\bgeen (?:[^ .,]+ ){1,3}?[^ .,]+, maar (?:gemiddeld|meestal|een |de |het |normaal|in ",
+            r"|doorgaans)|\bgeen [^ .,]+ [^ .,]+, maar (?:gemiddeld|meestal|normaal)",
         ),
     ),
     Rule::new(
@@ -113,7 +116,11 @@ static DUTCH_RULES: [Rule; 12] = [
             r"|instructies))|\b(?:is|blijft) (?:voor mij )(?:niet (?:mogelijk|aan de orde|bespreekbaar)",
             r"|geen optie|taboe|onmogelijk)|\bis niet aan mij\b|\bkomt mij niet toe\b|\b(?:houd",
             r"|hou) (?:ik )?(?:me|mij) (?:[^ .]+ ){0,3}(?:buiten|afzijdig)|\b(?:begin",
-            r"|waag) ik (?:me )?niet aan\b",
+            r"|waag) ik (?:me )?niet aan\b|\b(?:ga|zal|wil",
+            r"|mag) ik (?:[^ .!?,]+ ){0,5}niet (?:[^ .!?,]+ ){0,6}[^ .!?,]+en(?:[.,;!]|$)|\bik (?:ga|zal",
+            "|wil|mag) (?:[^ .!?,]+ ){0,6}niet (?:[^ .!?,]+ ){0,6}[^ .!?,]+en(?:[.,;!]|$)",
+            r"|\blaat ik (?:[^ .]+ ){0,4}(?:over )?aan (?:je|uw|een|anderen)\b|\bben ik niet de juiste\b",
+            r"|\bik ben (?:[^ .]+ )?niet de juiste\b",
         ),
     ),
     Rule::new(
@@ -165,7 +172,9 @@ static DUTCH_RULES: [Rule; 12] = [
             "|wilt u|wil je)[^.!?]{0,15} (?:het|de|een|uw|je) (?:document|tekst|bestand|bijlage",
             "|afbeelding|factuur)[^.!?]{0,15}(?:plakken|toevoegen|sturen|delen|uploaden|bijvoegen)",
             r"|\b(?:voeg|plak|stuur|upload|deel) (?:alstublieft |a\.u\.b\. )?(?:het|de|een|uw",
-            "|je) (?:document|tekst|bestand|bijlage|afbeelding)",
+            r"|je) (?:document|tekst|bestand|bijlage|afbeelding)|\b(?:kan|kon) (?:ik )?(?:de|die|het|uw",
+            r"|je) (?:link|url|webpagina|bijlage)[^.]{0,14}niet (?:openen|bekijken|lezen)|\b(?:link|url",
+            "|bijlage) kan ik niet openen",
         ),
     ),
     Rule::new(
@@ -191,7 +200,7 @@ static DUTCH_RULES: [Rule; 12] = [
             r"|<reason>[^.!?]*<thing>[^.!?]* <refused>|\b(?:geen|er (?:is|wordt",
             "|werd) geen) (?:[^ .]+ )?<thing> (?:[^ .]+ )?(?:gemaakt|gegenereerd|gegeven|verstrekt",
             "|geleverd|opgesteld|mogelijk)|<thing> (?:[^ .]+ )?(?:geblokkeerd|tegengehouden",
-            "|gefilterd) door|<thing> <refused>:",
+            "|gefilterd) door|<thing> <refused>:|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

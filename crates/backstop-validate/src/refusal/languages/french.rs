@@ -17,7 +17,7 @@ pub(crate) static FRENCH: Pack = Pack {
             "|hors de|autre chose|autre sujet|sujet|n'a pas|ne sera|ne peut|ne répond|uniquement",
             "|exclusivement|préfère|impossible|atteinte|n'ayant|je m'|je renonce|ce n'est pas|me revient",
             "|précaution|confidentialité|s'arrêt|n'appartient|ne m'|laissons|restons|serait|reviendrait",
-            "|je passe|ne traite",
+            "|je passe|ne traite|je laisse|je confie",
         ),
         &[],
     ),
@@ -74,7 +74,8 @@ static FRENCH_WORDS: [Word; 8] = [
             "|partage|divulgue|explique|conseille|continue|poursuis|résume|traduis|extrais|communique",
             "|révèle|décris|fais|commente|transcris|recopie|reproduis|cite|juge|évalue|nomme|identifie",
             "|choisis|interprète|publie|prescris|joue|aborde|parle|prends|prépare|transmets|livre|aide",
-            "|formule|cautionne|collabore|contribue|dispense|délivre)",
+            "|formule|cautionne|collabore|contribue|dispense|délivre|prononce|exprime|mêle|aventure",
+            "|réalise|entre dans)",
         ),
     ),
     (
@@ -120,6 +121,8 @@ static FRENCH_RULES: [Rule; 13] = [
             "|imaginer|assister (?:à|au)|vous remercier assez|m'empêcher|me rendre|être présent)",
             r"|\bje (?:ne |n')(?:[^ .]+ )?(?:oublierai|viendrai|serai|manquerai|tarderai) pas\b",
             r"|\bje ne (?:fais|prends|donne) pas (?:grand|assez|souvent|confiance)",
+            r"|\bje n'ai pas [^.,]*, mais (?:en |le |la |un |une |à |il |on |d'|cela |environ|généralement",
+            "|d’ordinaire)",
         ),
     ),
     Rule::new(
@@ -174,7 +177,8 @@ static FRENCH_RULES: [Rule; 13] = [
             r"|\bje (?:me refuse|me garderai|m'en tiendrai là|passe mon tour|renonce|m'arrête là",
             r"|m'interdis)|\b(?:je dois|il me faut|je vais devoir|je suis contraint[^ ]* de",
             "|je me vois (?:[^ .]+ )?de) (?:[^ .]+ )?(?:dire non|renoncer|refuser|décliner|m'abstenir",
-            "|m'arrêter)",
+            r"|m'arrêter)|\bje (?:laisse|confie) (?:[^ .]+ ){1,4}(?:à|au|aux) (?:votre|ton|un|une|des|vos",
+            "|spécialiste|médecin)",
         ),
     ),
     Rule::new(
@@ -228,6 +232,8 @@ static FRENCH_RULES: [Rule; 13] = [
             "|télécharger|transmettre) (?:le|la|l'|un|une|votre|ton) ?(?:document|texte|fichier",
             r"|pièce jointe|image|article|contenu|facture)|\bje ne (?:peux|puis) pas (?:ouvrir|accéder",
             "|consulter|lire|voir) [^.]{0,20}(?:lien|url|fichier|pièce jointe|image|internet)",
+            r"|\b(?:possibilité|capacité|moyen) (?:d'|de )(?:ouvrir|accéder à|consulter",
+            "|visiter) [^.]{0,16}(?:liens?|url|pièces?|pages?|sites?|ce fichier)",
         ),
     ),
     Rule::new(
@@ -257,6 +263,7 @@ static FRENCH_RULES: [Rule; 13] = [
             "|établi|rédigé|créé|proposé)|<thing> (?:bloquée?|refusée?|rejetée?|filtrée?) (?:par|pour|:)",
             r"|\b(?:impossible|pas possible) de (?:[^ .]+ )?(?:traiter|résumer|traduire|répondre",
             "|donner suite|fournir|générer|produire)[^.!?]*<reason>",
+            "|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

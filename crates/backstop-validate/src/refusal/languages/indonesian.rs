@@ -145,7 +145,8 @@ static INDONESIAN_RULES: [Rule; 11] = [
             r"|menerima)) (?:[a-z]+ )?(?:dokumen|teks|file|berkas|lampiran|gambar|artikel)|\b(?:silakan",
             "|mohon|bisakah anda|tolong) (?:[a-z]+ )?(?:lampirkan|tempelkan|kirimkan|kirim|unggah|bagikan",
             "|melampirkan|mengirim|mengirimkan) (?:[a-z]+ )?(?:dokumen|teks|file|berkas|lampiran|gambar",
-            "|artikel)",
+            r"|artikel)|\btidak (?:bisa|dapat) (?:membuka|mengakses) (?:[a-z]+ )?(?:tautan|berkas|lampiran",
+            r"|url|link)\b",
         ),
     ),
     Rule::new(
@@ -166,7 +167,7 @@ static INDONESIAN_RULES: [Rule; 11] = [
             "<thing>[^.!?]* <refused>[^.!?]*(?:[.] ?[^.!?]*)?<reason>|<reason>[^.!?]*(?:<thing>|nama|data",
             r"|bagian)[^.!?]* <refused>|\btidak ada (?:jawaban|ringkasan|terjemahan|respons|keluaran",
             "|deskripsi|konten)[^.!?]{0,12} (?:dibuat|dihasilkan|diberikan|disediakan)",
-            r"|\b<thing> (?:diblokir|ditolak) (?:oleh|:)",
+            r"|\b<thing> (?:diblokir|ditolak) (?:oleh|:)|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

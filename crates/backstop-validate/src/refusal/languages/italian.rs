@@ -113,7 +113,8 @@ static ITALIAN_RULES: [Rule; 13] = [
         concat!(
             r"\bnon (?:posso|riesco|potrò) (?:a )?(?:confermare|venire|credere|immaginare|aspettare",
             r"|fare a meno|essere presente|ringraziar)|\bnon (?:mancherò|dimenticherò|verrò",
-            "|potrò (?:partecipare (?:al|alla|all)|essere|venire))",
+            r"|potrò (?:partecipare (?:al|alla|all)|essere|venire))|\bnon (?:ho",
+            "|dispongo) [^.,]*, ma (?:in |il |la |di |un |una |mediamente|normalmente)",
         ),
     ),
     Rule::new(
@@ -138,6 +139,7 @@ static ITALIAN_RULES: [Rule; 13] = [
             r"|\bnon sono (?:la persona|lo strumento|il soggetto|qualificat|autorizzat|in condizione",
             r"|a mio agio|dispost)|\bmi è (?:[^ .]+ )?(?:impossibile|vietato|precluso)",
             r"|\bnon ho (?:[^ .]+ ){0,2}(?:capacità|permesso|autorizzazione|titolo|competenz)",
+            r"|\bnon è (?:mia )(?:intenzione|abitudine|competenza)",
         ),
     ),
     Rule::new(
@@ -212,8 +214,8 @@ static ITALIAN_RULES: [Rule; 13] = [
             r"|\bnessun (?:documento|testo|file|allegato)|\b(?:puoi|potresti|può|potrebbe",
             "|per favore)(?: per favore)? ?(?:allega|incolla|carica|invia|forni|condivid)[^ .]* (?:il|lo",
             "|la|l'|un) ?(?:documento|testo|file|allegato|immagine|articolo|contenuto|fattura)",
-            r"|\bnon posso (?:aprire|accedere|visitare|visualizzare|leggere) [^.]{0,20}(?:link|url|file",
-            "|allegat|immagin|internet)",
+            r"|\bnon (?:posso|riesco ad?|mi è possibile) (?:aprire|accedere|visitare|visualizzare",
+            "|leggere) [^.]{0,20}(?:link|url|file|allegat|immagin|internet)",
         ),
     ),
     Rule::new(
@@ -242,6 +244,7 @@ static ITALIAN_RULES: [Rule; 13] = [
             r"|filtrat)[oa] (?:da|dal|per|:)|\bimpossibile (?:elaborar|riassumer|tradur|risponder|fornir",
             r"|generar|trattar)[^.!?]*<reason>|\b<thing>[^.!?]*non (?:può|possono|potrà) essere (?:fornit",
             "|generat|elaborat|riassunt|tradott|prodott|evas|soddisfatt)",
+            "|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

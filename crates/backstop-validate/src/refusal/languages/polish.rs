@@ -101,7 +101,7 @@ static POLISH_RULES: [Rule; 12] = [
         concat!(
             "nie (?:mogę|będę mógł|będę mogła) (?:przyjść|potwierdzić|uwierzyć|się doczekać|przybyć)",
             "|nie (?:mogę|potrafię) (?:[^ .]+ )?(?:uwierzyć|znaleźć|czekać|zostać)|nie (?:przyjdę|zapomnę",
-            "|poddam|wrócę)",
+            "|poddam|wrócę)|nie (?:mam|znam) [^.,]*, ale (?:średnio|zwykle|zazwyczaj|przeciętnie)",
         ),
     ),
     Rule::new(
@@ -122,7 +122,7 @@ static POLISH_RULES: [Rule; 12] = [
             "|moim) (?:rol|zadani|spraw)|nie (?:moja|mój) (?:rola|sprawa)|(?:^|[ ,])nie wolno mi |(?:jest",
             "|byłoby) (?:dla mnie )(?:niemożliwe|wykluczone|niedopuszczalne)|ręki do (?:tego|niego",
             "|niej) nie (?:przyłożę|przyłożyłbym)|nie (?:jest to|to) coś, (?:co|w czym)",
-            "|to coś, czego nie (?:zrobię|robię|mogę)|nie przyłożę",
+            "|to coś, czego nie (?:zrobię|robię|mogę)|nie przyłożę|nie podejm(?:ę|uję) się",
         ),
     ),
     Rule::new(
@@ -183,7 +183,9 @@ static POLISH_RULES: [Rule; 12] = [
         concat!(
             "(?:nie (?:widzę|otrzymałem|otrzymałam|ma|znalazłem|dołączono)|brak)(?: [^ .]+)? (?:dokumentu",
             "|tekstu|pliku|załącznika|obrazu|artykułu)|(?:proszę|czy możesz|mógłbyś|wklej|dołącz|prześlij",
-            "|załącz)[^.!?]{0,20} (?:dokument|tekst|plik|załącznik|obraz|artykuł|treść)",
+            "|załącz)[^.!?]{0,20} (?:dokument|tekst|plik|załącznik|obraz|artykuł|treść)|nie (?:mogę",
+            "|mam możliwości|potrafię|udało)[^.]{0,12}(?:otworzyć|otwierania|otwierać",
+            "|odczytać) (?:[^ .]+ )?(?:link|plik|załącznik|adres|stron)",
         ),
     ),
     Rule::new(
@@ -211,6 +213,7 @@ static POLISH_RULES: [Rule; 12] = [
             "|<thing> (?:zablokowan|odrzucon)[aeyo] (?:przez|:)|odmow[aęy] (?:przetworzenia|przetwarzania",
             "|odpowiedzi|wykonania|realizacji)|<thing>[^.!?]{0,30}nie (?:powstanie|będzie możliw",
             "|jest możliw|zostanie (?:udzielon|przygotowan|wygenerowan|udostępnion))",
+            "|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

@@ -15,7 +15,7 @@ pub(crate) static PORTUGUESE: Pack = Pack {
             "|anex|impossível|cole |prefiro|não|outro assunto|outra coisa|assunto|bloquead|careço|falta",
             "|só |apenas|somente|exclusivamente|fora d|foge|fogem|excede|ultrapassa|preferi|opto|terei",
             "|abstenho|me vejo|vejo-me|rejeitad|omitid|resposta| termina |paro por|outro tema|impossív",
-            "|segurança|conteúdo|alcance|além|extrapola|escapa|fico de fora|me é |é-me",
+            "|segurança|conteúdo|alcance|além|extrapola|escapa|fico de fora|me é |é-me|deixo|confio",
         ),
         &[],
     ),
@@ -110,7 +110,8 @@ static PORTUGUESE_RULES: [Rule; 12] = [
         concat!(
             r"\bnão (?:posso|consigo|poderei) (?:confirmar|ir\b|vir\b|acreditar|imaginar|esperar|deixar de",
             r"|estar presente|agradecer|comparecer)|\bnão (?:vou|irei|poderei|posso) (?:[^ .]+ )?(?:chegar",
-            r"|ficar|faltar|esquecer|mentir|desistir)\b",
+            r"|ficar|faltar|esquecer|mentir|desistir)\b|\bnão (?:tenho|disponho) [^.,]*, mas (?:em |o |a ",
+            "|de |um |uma |costuma|normalmente|como )",
         ),
     ),
     Rule::new(
@@ -148,7 +149,8 @@ static PORTUGUESE_RULES: [Rule; 12] = [
             r"|opto por|decidi) não\b|(?:^|[ ,.;])(?:me abstenho|abstenho-me|vou me abster",
             "|terei de (?:recusar|declinar|dizer não)|terei que (?:recusar|declinar|dizer não)",
             "|sou obrigad[oa] a (?:recus|declin)|devo me abster|paro por aqui|fico de fora|declinarei",
-            "|dispenso-me|vejo-me obrigad|me vejo obrigad|lamento não poder)",
+            r"|dispenso-me|vejo-me obrigad|me vejo obrigad|lamento não poder)|\b(?:deixo",
+            "|confio) (?:[^ .]+ ){1,4}(?:com|para|a) (?:o seu|a sua|seu|sua|um|uma|quem) ",
         ),
     ),
     Rule::new(
@@ -229,7 +231,7 @@ static PORTUGUESE_RULES: [Rule; 12] = [
             "|é) (?:possível )?(?:gerad[oa]|gerar|produzid[oa]|produzir|resumir|traduzir|processar",
             "|responder a?|fornecer|elaborar|transcrever)[^.!?]*<reason>|<thing> (?:bloquead|recusad",
             r"|rejeitad|filtrad|negad)[oa] (?:por|pelo|pela|:)|\bimpossível (?:processar|resumir|traduzir",
-            "|responder|gerar|atender)[^.!?]*<reason>",
+            "|responder|gerar|atender)[^.!?]*<reason>|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

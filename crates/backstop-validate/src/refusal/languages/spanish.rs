@@ -16,7 +16,7 @@ pub(crate) static SPANISH: Pack = Pack {
             "|no,|tengo que|otro tema|otra cosa|este tema|bloquead|carezco|me falta|solo |sólo ",
             "|únicamente|exclusivamente|fuera de|excede|escapa|preferir|opto|me veo|tendré|abstend",
             "|en manos|me es |me resulta|respuesta| termina |terminan| llega|contenido|omiti|evitar",
-            "|renuncio|me manten|incapaz|sobrepasa|más allá|se sale|queda",
+            "|renuncio|me manten|incapaz|sobrepasa|más allá|se sale|queda|que no",
         ),
         &[],
     ),
@@ -113,7 +113,8 @@ static SPANISH_RULES: [Rule; 13] = [
         concat!(
             r"\bno (?:puedo|podré) (?:confirmar|ir\b|venir|creer|imaginar|esperar|evitar|asistir (?:a",
             r"|al)\b|estar presente|agradecer)|\bno (?:podré|voy a|puedo) (?:[^ .]+ )?(?:ir|llegar|acudir",
-            r"|quedarme|olvidar|mentir)\b|\bno (?:olvidaré|faltaré|iré)",
+            r"|quedarme|olvidar|mentir)\b|\bno (?:olvidaré|faltaré|iré)|\bno (?:tengo",
+            "|dispongo) [^.,]*, pero (?:en |el |la |de |un |una |suele|por lo general|normalmente|como )",
         ),
     ),
     Rule::new(
@@ -138,7 +139,7 @@ static SPANISH_RULES: [Rule; 13] = [
             r"|me resulta) (?:[^ .]+ )?imposible|\b(?:soy|estoy) incapaz de|\ben eso no (?:voy|puedo",
             r"|participo|entro|quiero)|\bno es (?:mi (?:papel|función|lugar|cometido)|cosa mía|algo (?:que",
             r"|en lo que|con lo que) (?:yo )?(?:pued|hag|haré|vay|deb)|asunto mío)|\bno me (?:corresponde",
-            "|compete|toca|incumbe)",
+            r"|compete|toca|incumbe)|\bno me (?:siento|sentiría) cómod",
         ),
     ),
     Rule::new(
@@ -242,6 +243,7 @@ static SPANISH_RULES: [Rule; 13] = [
             "|emitir|ofrece|ofrecerá|proporcionado|proporcionar|realizará) (?:ningún |ninguna |el |la ",
             "|un |una )?<thing>|<thing> (?:bloquead|rechazad|filtrad|denegad)[oa] (?:por|:)",
             r"|\bimposible (?:procesar|resumir|traducir|responder|generar|atender)[^.!?]*<reason>",
+            "|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

@@ -80,7 +80,8 @@ static SWEDISH_RULES: [Rule; 12] = [
         concat!(
             r"\b(?:kan|kunde|kommer) (?:jag )?(?:tyvärr )?inte (?:komma|närvara|bekräfta|tro\b|vänta|hitta",
             r"|se\b|ge upp)|\bjag (?:kan|kommer) (?:tyvärr )?inte (?:komma|närvara|bekräfta|tro\b|vänta",
-            r"|hitta|se\b|ge upp)",
+            r"|hitta|se\b|ge upp)|\binga? (?:[^ .,]+ ){1,3}?[^ .,]+, men (?:i |en |ett |normalt|oftast",
+            "|vanligtvis|snitt)",
         ),
     ),
     Rule::new(
@@ -139,7 +140,7 @@ static SWEDISH_RULES: [Rule; 12] = [
         concat!(
             r"\b(?:inget|ingen|någon|något) (?:dokument|text|fil|bilaga|bild|artikel)\b|\b(?:bifoga",
             "|klistra in|skicka|ladda upp|dela) (?:gärna )?(?:dokumentet|texten|filen|bilagan|bilden",
-            r"|artikeln|ett|en)\b",
+            r"|artikeln|ett|en)\b|inte öppna (?:[^ .]+ ){0,2}(?:länk|fil|bilaga|url)",
         ),
     ),
     Rule::new(
@@ -178,6 +179,7 @@ static SWEDISH_RULES: [Rule; 12] = [
             r"|<reason>[^.!?]*<thing>[^.!?]* <refused>|\b(?:inget",
             "|ingen) (?:[^ .]+ )?<thing> (?:[^ .]+ )?(?:skapats|genererats|lämnas|tagits fram|ges|kan ges",
             "|skapas|visas)|<thing> (?:[^ .]+ )?(?:blockerat|blockerats|stoppats|blockerades) av",
+            "|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

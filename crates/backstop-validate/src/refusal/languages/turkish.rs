@@ -76,7 +76,8 @@ static TURKISH_RULES: [Rule; 11] = [
         &TURKISH_WORDS,
         concat!(
             "(?:gelemem|gelemeyeceğim|katılamayacağım|bekleyemem|inanamıyorum|unutamam|gidemem",
-            "|bulamıyorum|vazgeçmeyeceğim|unutmayacağım)",
+            "|bulamıyorum|vazgeçmeyeceğim|unutmayacağım)|(?:yok|değilim|bilmiyorum),? ama (?:ortalama",
+            "|genelde|genellikle)",
         ),
     ),
     Rule::new(
@@ -95,7 +96,8 @@ static TURKISH_RULES: [Rule; 11] = [
             "|mız)?[ae]?(?: [a-zçğıöşü]+)? (?:mümkün değil|doğru olmaz|uygun (?:değil|olmaz)|doğru değil",
             "|söz konusu değil|imkansız|imkânsız|bana düşmez)|(?:yetkim|iznim|imkanım|imkânım",
             "|yetkinliğim) (?:yok|bulunmuyor)|(?:yetkili|uygun kişi|doğru adres|izinli|programlı|hazır",
-            "|istekli) değilim|bana düşmez|haddim değil|benim (?:işim|görevim|yerim|rolüm) değil",
+            "|istekli) değilim|bana düşmez|haddim değil|benim (?:işim|görevim|yerim|rolüm) değil|(?:uygun",
+            "|doğru) (?:bul|gör)m[uü]yorum|(?:bırakıyorum|bırakmayı tercih)",
         ),
     ),
     Rule::new(

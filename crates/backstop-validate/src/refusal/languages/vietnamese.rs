@@ -133,6 +133,7 @@ static VIETNAMESE_RULES: [Rule; 11] = [
             "(?:không thấy|chưa (?:thấy|nhận được)|không có|không tìm thấy)[^.]{0,14} (?:tài liệu|văn bản",
             "|tệp|hình ảnh|bài viết|đính kèm)|(?:vui lòng|bạn có thể|hãy) (?:đính kèm|dán|gửi|tải lên",
             "|cung cấp|chia sẻ)[^.]{0,10} (?:tài liệu|văn bản|tệp|hình ảnh|bài viết|nội dung)",
+            "|không (?:thể )?(?:mở|truy cập)(?: được)? (?:[^ .]+ )?(?:liên kết|đường dẫn|tệp)",
         ),
     ),
     Rule::new(
@@ -156,7 +157,7 @@ static VIETNAMESE_RULES: [Rule; 11] = [
             "<thing>[^.!?]* <refused>[^.!?]*(?:[.] ?[^.!?]*)?<reason>|<reason>[^.!?]*(?:<thing>|tên",
             "|dữ liệu|phần)[^.!?]* <refused>|không (?:có )?(?:câu trả lời|bản tóm tắt|bản dịch|phản hồi",
             "|kết quả|nội dung) nào (?:được|đã được) (?:tạo|đưa|cung)|<thing> bị (?:chặn|từ chối) (?:bởi",
-            "|:)",
+            "|:)|<thing>[^.!?]*<reason>[^.!?]* ?<refused>",
         ),
     ),
     Rule::new(

@@ -22,7 +22,7 @@ pub(super) static RULES: [Rule; 11] = [
             r"|\b(?:is|are|was|'s) (?:[a-z]+ )?(?:something|a (?:[a-z]+ )?[a-z]+|things|where|one",
             r"|the (?:kind|sort) of [a-z]+) (?:that |which |where )?i(?:'m|'ll|'d|'ve)? ?<adv>(?:<cannot>",
             r"|(?:<modal> ){0,2}(?:leave (?:to|for)|decline|refuse|say no|turn (?:it )?down|pass (?:up|on)",
-            r"|draw the line|stay away|avoid|steer clear|hand (?:over|off)|reject|abstain|refrain|skip))",
+            r"|draw the line|stop|stay away|avoid|steer clear|hand (?:over|off)|reject|abstain|refrain|skip))",
             r"|\b(?:topic|subject|area|kind of [a-z]+) (?:that )?i (?:avoid|stay",
             r"|don't|do not|won't|will not|cannot|can't)\b|\b(?:which|those [a-z]+",
             r"|these [a-z]+)(?: is something)? i (?:simply |just )?(?:won't|will not|cannot|can't",
@@ -107,7 +107,7 @@ pub(super) static RULES: [Rule; 11] = [
             r"|doesn't|won't) (?:let|allow|permit)|restricts?|stops?|bars?|keeps?) me\b",
             r"|\bmy (?:[a-z]+ )?(?:guidelines|programming|policies|policy|instructions|principles|rules",
             r"|training) (?:[a-z]+ )?(?:prevents?|prohibits?|forbids?|(?:do not|don't|does not|doesn't",
-            r"|won't) (?:let|allow|permit)|restricts?|rules? out)\b",
+            r"|won't) (?:let|allow|permit)|restricts?|rules? (?:that |this |it )?out)\b",
         ),
     ),
     Rule::new(
@@ -160,7 +160,7 @@ pub(super) static RULES: [Rule; 11] = [
         Flat(45),
         &WORDS,
         concat!(
-            r"\bi(?: can|'m| am)(?: here)? (?:only|just) (?:able to |here to )?(?:help|assist|answer",
+            r"\bi(?:'m| am) (?:set up|here|built|designed|made|meant|able) (?:only )?(?:to|for) [^.!?]*\b(?:and nothing (?:else|more)|and only that)\b|\bi(?: can|'m| am)(?: here)? (?:only|just) (?:able to |here to )?(?:help|assist|answer",
             r"|discuss|support)\b|\b(?:help|assist)(?: you)? with (?:something|anything|other [a-z]+",
             r"|another [a-z]+)[^.]{0,20}(?:but|just) not (?:with )?(?:this|that)\b",
         ),
@@ -185,7 +185,7 @@ pub(super) static RULES: [Rule; 11] = [
         Flat(80),
         &WORDS,
         concat!(
-            r"\b(?:generated text has been blocked|(?:blocked|stopped|flagged|withheld|removed) by (?:our",
+            r"\b(?:generated text has been blocked|we(?:'ve| have)? (?:blocked|withheld|filtered|removed|stopped|suppressed) (?:this|that|your|the) <output>|(?:blocked|stopped|flagged|withheld|removed) by (?:our",
             r"|the|a) (?:[a-z]+ ){0,2}(?:filter|management|moderation|safety)|content_filter\b",
             r"|content[_ ]filtered\b|(?:triggered|stopped by|hit) (?:our|the|a) content filter|(?:response",
             r"|answer|output|completion):? (?:was|has been)? ?(?:filtered|blocked|withheld|flagged)",
