@@ -231,9 +231,9 @@ static FRENCH_RULES: [Rule; 13] = [
             "|pourriez-vous|peux-tu|pourrais-tu)(?: me| nous)? (?:joindre|fournir|envoyer|coller|partager",
             "|télécharger|transmettre) (?:le|la|l'|un|une|votre|ton) ?(?:document|texte|fichier",
             r"|pièce jointe|image|article|contenu|facture)|\bje ne (?:peux|puis) pas (?:ouvrir|accéder",
-            "|consulter|lire|voir) [^.]{0,20}(?:lien|url|fichier|pièce jointe|image|internet)",
-            r"|\b(?:possibilité|capacité|moyen) (?:d'|de )(?:ouvrir|accéder à|consulter",
-            "|visiter) [^.]{0,16}(?:liens?|url|pièces?|pages?|sites?|ce fichier)",
+            r"|consulter|lire|voir) [^.]{0,20}(?:lien|url|fichier|pièce jointe|image)|\b(?:possibilité",
+            "|capacité|moyen) (?:d'|de )(?:ouvrir|accéder à|consulter|visiter) [^.]{0,16}(?:liens?|url",
+            "|pièces?|pages?|sites?|ce fichier)",
         ),
     ),
     Rule::new(

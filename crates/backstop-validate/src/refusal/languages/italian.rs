@@ -215,7 +215,7 @@ static ITALIAN_RULES: [Rule; 13] = [
             "|per favore)(?: per favore)? ?(?:allega|incolla|carica|invia|forni|condivid)[^ .]* (?:il|lo",
             "|la|l'|un) ?(?:documento|testo|file|allegato|immagine|articolo|contenuto|fattura)",
             r"|\bnon (?:posso|riesco ad?|mi è possibile) (?:aprire|accedere|visitare|visualizzare",
-            "|leggere) [^.]{0,20}(?:link|url|file|allegat|immagin|internet)",
+            "|leggere) [^.]{0,20}(?:link|url|file|allegat|immagin)",
         ),
     ),
     Rule::new(

@@ -191,7 +191,7 @@ static PORTUGUESE_RULES: [Rule; 12] = [
             r"|anexo)|\b(?:por favor,?|pode|poderia|você pode) ?(?:por favor )?(?:anex|col|envi|forne",
             "|compartilh|partilh)[^ .]* (?:o|a|um|uma|seu|sua) (?:documento|texto|arquivo|ficheiro|imagem",
             r"|artigo|conteúdo|fatura)|\bnão (?:posso|consigo) (?:abrir|acessar|aceder|visitar|ver",
-            "|ler) [^.]{0,20}(?:links?|url|arquivos?|ficheiros?|anex|imagen|imagem|internet)",
+            "|ler) [^.]{0,20}(?:links?|url|arquivos?|ficheiros?|anex|imagen|imagem)",
         ),
     ),
     Rule::new(

@@ -202,7 +202,7 @@ static SPANISH_RULES: [Rule; 13] = [
             "|podría) ?(?:por favor )?(?:adjunt|peg|sub|envi|proporcion|compart|facilit",
             "|inclu)[^ .]* (?:el|la|un|una|tu|su) (?:documento|texto|archivo|imagen|artículo|contenido",
             r"|factura)|\bno puedo (?:abrir|acceder|visitar|ver|leer) [^.]{0,20}(?:enlaces?|url|archivos?",
-            "|adjunt|imágen|imagen|internet)",
+            "|adjunt|imágen|imagen)",
         ),
     ),
     Rule::new(

@@ -53,7 +53,7 @@ pub(super) static RULES: [Rule; 5] = [
             r"|do not) have (?:the|any) (?:ability|means|tools) to) (?:directly |actually )?(?:open|access",
             r"|visit|follow|browse|view|read|load|click|fetch|retrieve|see|hear|play|listen to",
             r"|watch) (?:or (?:open|access|visit|browse|view) )?(?:to )?(?:the |that |this |your |any ",
-            r"|external |images?|an? )*(?:links?|urls?|websites?|web ?pages?|internet|web\b|attachments?",
+            r"|external |images?|an? )*(?:links?|urls?|websites?|web ?pages?|attachments?",
             r"|files?|images?|photos?|audio|videos?|recordings?|documents?|pdfs?)\b",
         ),
     ),
