@@ -30,6 +30,28 @@ impl Writer<'_> {
         self.additional(out, flat, listed.is_empty(), at)?;
 
         let must: BTreeSet<&str> = required.iter().copied().collect();
+        let (properties, loose) = self.properties(listed, &must, at)?;
+        let order = in_order(&required, &must, listed);
+        let needed =
+            |name: &&&str| self.rules.all_required || (must.contains(**name) && !loose.contains(**name));
+        let needed: Vec<&&str> = order.iter().filter(needed).collect();
+        if !needed.is_empty() || self.rules.all_required {
+            out.insert("required".to_owned(), json!(needed));
+        }
+        if self.rules.ordering && order.len() > 1 {
+            out.insert("propertyOrdering".to_owned(), json!(order));
+        }
+        out.insert("properties".to_owned(), Value::Object(properties));
+        Ok(())
+    }
+
+    /// The properties as they are written, and those that lead back to an object around them.
+    fn properties<'p>(
+        &mut self,
+        listed: &'p Map<String, Value>,
+        must: &BTreeSet<&str>,
+        at: &Path<'_>,
+    ) -> Result<(Out, BTreeSet<&'p str>), Unsupported> {
         let mut properties = Out::new();
         let mut loose = BTreeSet::new();
         for (name, schema) in listed {
@@ -51,28 +73,7 @@ impl Writer<'_> {
                 self.note(&at.key("properties").key(name), Change::Optional);
             }
         }
-        // Required ones first, in the caller's order, which derived schemas take from the declaration.
-        let known = |name: &&str| listed.contains_key(*name);
-        let optional = listed.keys().map(String::as_str).filter(|name| !must.contains(name));
-        let mut seen = BTreeSet::new();
-        let order: Vec<&str> = required
-            .iter()
-            .copied()
-            .filter(known)
-            .filter(|name| seen.insert(*name))
-            .chain(optional)
-            .collect();
-        let needed =
-            |name: &&&str| self.rules.all_required || (must.contains(**name) && !loose.contains(**name));
-        let needed: Vec<&&str> = order.iter().filter(needed).collect();
-        if !needed.is_empty() || self.rules.all_required {
-            out.insert("required".to_owned(), json!(needed));
-        }
-        if self.rules.ordering && order.len() > 1 {
-            out.insert("propertyOrdering".to_owned(), json!(order));
-        }
-        out.insert("properties".to_owned(), Value::Object(properties));
-        Ok(())
+        Ok((properties, loose))
     }
 
     /// What the object says about properties that it does not list.
@@ -127,4 +128,12 @@ impl Writer<'_> {
         }
         wider
     }
+}
+
+/// Required ones first, in the caller's order, which derived schemas take from the declaration.
+fn in_order<'n>(required: &[&'n str], must: &BTreeSet<&str>, listed: &'n Map<String, Value>) -> Vec<&'n str> {
+    let optional = listed.keys().map(String::as_str).filter(|name| !must.contains(name));
+    let mut seen = BTreeSet::new();
+    let known = required.iter().copied().filter(|name| listed.contains_key(*name) && seen.insert(*name));
+    known.chain(optional).collect()
 }
