@@ -26,7 +26,8 @@ static LETTER: Pattern = Pattern::new(
         r"^(?:(?:subject|betreff|objet|oggetto|asunto|assunto)[^:]{0,10}:|dear [a-z]|to whom it|(?:hi",
         r"|hello|hey) (?:[a-z]+ )?[a-z]+,|sehr geehrte|liebe[rs]? [^ ,]+,|chère? |madame|monsieur",
         r"|gentile |caro |cara |egregi|estimad[oa]s? |querid[oa] |prezad[oa]s? |beste |geachte ",
-        r"|szanown|уважаем|尊敬的|拝啓)",
+        r"|szanown|уважаем|尊敬的|拝啓|[^ ]{1,6}(?: [^ ]{1,4})? ?様(?: |$)|[^ ]{2,6} ?님[,께]|yth\.|kính gửi|sayın ",
+        r"|kära |bästa |प्रिय |आदरणीय |السيد|عزيز)",
     ),
     &[],
 );
@@ -63,6 +64,21 @@ static TURN: Pattern = Pattern::new(
     ),
     &[],
 );
+
+/// "I can't give legal advice, but in general …": no refusal where an answer of some length follows.
+static DISCLAIMER: Pattern = Pattern::new(
+    concat!(
+        r"^[^.!?。]{0,60}(?:\b(?:legal|medical|financial|tax|investment|professional|binding|diagnos[a-z]+",
+        r"|(?:rechts|steuer|finanz|medizin)[a-z]*(?:beratung|rat)|conseils? [a-z]+|avis (?:juridique|médical)",
+        r"|asesor[a-zí]+ [a-z]+|consejos? [a-z]+|consulenz[ae] [a-z]+|parer[ei] [a-z]+|aconselhamento [a-z]+",
+        r"|jurid[a-z]+ advies|bindend advies|medisch advies|porad[ya]? [a-z]+|juridisk|medicinsk)\b",
+        r"|jurist|lawyer|doctor|юридическ|медицинск|弁護士|医師|法律|医療|律师|医生|의사|변호사|법률|의료)",
+        r"[^.!?。]{0,60}(?:, (?:but|though|aber|doch|mais|pero|ma|mas|maar|men|но|ale)\b|が、|，但|지만)",
+    ),
+    &[],
+);
+/// How long an answer is at least that follows a disclaimer, in bytes.
+const AFTER_DISCLAIMER: usize = 250;
 
 /// An answer that says which part it leaves out.
 static HANDED_OVER: Pattern = Pattern::new(
@@ -117,7 +133,12 @@ fn opens_as_data(start: &str) -> bool {
             && name.len() < 40
             && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
     });
-    start.starts_with('|') || start.starts_with("```") || tagged || starts_list_item(start.chars())
+    let subtitles = start.lines().take(2).any(|line| line.contains(" --> "));
+    subtitles
+        || start.starts_with('|')
+        || start.starts_with("```")
+        || tagged
+        || starts_list_item(start.chars())
 }
 
 /// Takes points for what the answer holds besides the decline: lists, code, an announced answer, sheer length.
@@ -142,6 +163,9 @@ pub(crate) fn substance(text: &str, cap: Option<i32>, score: &mut Score) -> usiz
         score.substance -= 70;
         score.note("substance: hands over the rest", -70);
     }
+    if read.len() > AFTER_DISCLAIMER && DISCLAIMER.is_match(&folded) {
+        score.note("substance: answers after a disclaimer", -60);
+    }
     for (rule, points, holds) in found {
         let points = points.min(left);
         if holds && points > 0 {
@@ -160,5 +184,5 @@ fn prefix(text: &str, limit: usize) -> &str {
 
 /// The patterns of this file.
 pub(crate) fn patterns() -> impl Iterator<Item = &'static Pattern> {
-    [&LABELLED, &LETTER, &REPORTED, &TAGGED, &DIALOGUE, &TURN, &HANDED_OVER].into_iter()
+    [&LABELLED, &LETTER, &REPORTED, &TAGGED, &DIALOGUE, &TURN, &DISCLAIMER, &HANDED_OVER].into_iter()
 }

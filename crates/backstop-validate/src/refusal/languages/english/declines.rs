@@ -6,7 +6,7 @@ use crate::refusal::rule::Scope::{First, Four, Head, Two};
 use crate::refusal::rule::Signal::{Benign, Decline};
 use crate::refusal::rule::Weight::{Flat, Position};
 
-pub(super) static RULES: [Rule; 15] = [
+pub(super) static RULES: [Rule; 17] = [
     Rule::new(
         "en/not-inability",
         Benign,
@@ -99,6 +99,31 @@ pub(super) static RULES: [Rule; 15] = [
         Flat(50),
         &WORDS,
         r"\bi ?<adv><cannot>(?: (?:that|this|so|it|with that|with this|that for you|this one))?(?:[.!,;]|$)",
+    ),
+    Rule::new(
+        "en/no-service-here",
+        Decline,
+        Two,
+        Flat(50),
+        &WORDS,
+        concat!(
+            r"\bi,? ?<adv><cannot>(?: to)? (?:access|change|update|take|place|make|design|book|rebook|cancel|order",
+            r"|buy|purchase|pay|transfer|reset|submit|schedule|send|call|authori[sz]e|approve|sign off|override",
+            r"|check|predict|confirm) [^.!?]*\b(?:for you|on your (?:behalf|computer|account|claim|device)|from here",
+            r"|here|(?:through|in|over|via) (?:this )?(?:chat|conversation)|your (?:[a-z']+ )?(?:exam|claim|flight|account)",
+            r"|this (?:clause|contract|claim)|(?:tomorrow|next [a-z]+)'s|driver's licen[sc]e)\b",
+        ),
+    ),
+    Rule::new(
+        "en/cannot-be-done-here",
+        Decline,
+        Two,
+        Flat(60),
+        &WORDS,
+        concat!(
+            r"\b(?:can't|cannot|can not|won't|will not) be (?:answered|authori[sz]ed|approved|handled|discussed|given",
+            r"|provided|done|resolved) (?:here|by (?:me|this assistant)|(?:in|through|over|via) this (?:chat|channel|service))\b",
+        ),
     ),
     Rule::new(
         "en/not-possible-for-me",
