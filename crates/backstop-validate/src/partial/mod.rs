@@ -21,7 +21,7 @@
 //!   parser: fences, prose and reasoning around the value, comments, trailing commas and other quotes are no obstacle.
 //!   Where the text that is still to come decides how to read something, that is not shown before. Documents that
 //!   were escaped as a whole, tuples and objects without braces are not shown at all, nor is anything behind a place
-//!   that cannot be read without a guess, or many values below a very long key.
+//!   that cannot be read without a guess, a place whose pointer has more than 4 KiB, or many values below a long key.
 //! - The whole text may still belie what was shown in three ways: another document follows, all so far turns out to have
 //!   been reasoning (`</think>`), or a key is given twice. Then [`Changes::cleared`] says that what was shown is void.
 //!

@@ -23,8 +23,8 @@ pub(crate) struct Tree {
     changed: Vec<String>,
     /// Whether something that was shown is void.
     replaced: bool,
-    /// How many bytes of pointers were written.
-    written: usize,
+    /// How many bytes the pointers of all places take.
+    named: usize,
 }
 
 struct Open {
@@ -45,9 +45,14 @@ impl Tree {
         self.root
     }
 
-    /// How many bytes of pointers were written. The way to what has changed costs as much.
-    pub(crate) fn written(&self) -> usize {
-        self.written
+    /// How many bytes the pointers of all places take, in however many pieces the text comes.
+    pub(crate) fn named(&self) -> usize {
+        self.named
+    }
+
+    /// How long the pointer of a member of the innermost container is.
+    pub(crate) fn pointer_len(&self, key: &str) -> usize {
+        self.pointer.len() + 1 + key.len()
     }
 
     /// The pointers of what has changed since the last time, and whether something that was shown has been replaced.
@@ -66,6 +71,8 @@ impl Tree {
             self.pointer = self.next_pointer(key);
             self.place(key, PartialValue::growing(node));
         }
+        // Its closing may be named as well.
+        self.named += 2 * self.pointer.len();
         self.change_container();
         self.open.push(Open { key: key.map(str::to_owned), outer, told: false });
     }
@@ -111,6 +118,7 @@ impl Tree {
         if let Value::String(text) = &leaf {
             self.grow(key, (text, ""));
         }
+        self.named += self.pointer_len(key.unwrap_or_default());
         self.held = Some((key.map(str::to_owned), leaf));
     }
 
@@ -134,7 +142,6 @@ impl Tree {
     }
 
     fn change_container(&mut self) {
-        self.written += self.pointer.len();
         self.changed.push(self.pointer.clone());
     }
 
@@ -199,7 +206,6 @@ impl Tree {
     fn pointer_to(&mut self, key: Option<&str>, index: usize) -> String {
         let mut pointer = self.pointer.clone();
         push(&mut pointer, key.map_or(Segment::Index(index), Segment::Key));
-        self.written += pointer.len();
         pointer
     }
 }

@@ -17,6 +17,9 @@ use crate::json::repair::RepairLog;
 /// More than any text can use up; what is allowed follows from how far the text was read.
 const LOOKAHEAD: usize = usize::MAX / 2;
 
+/// Bytes that pointers may take in a short text that is deeply nested.
+const FREE_NAMES: usize = 64 * 1024;
+
 impl<'a> Tolerant<'a> {
     /// A parser of a text that is still coming, whose value opens at `start`.
     pub(crate) fn growing(text: &'a str, start: usize, limits: Limits) -> Self {
@@ -25,7 +28,7 @@ impl<'a> Tolerant<'a> {
         parser.lookahead = LOOKAHEAD;
         let undo = parser.undo(true);
         let (state, tree) = (State::Value, Tree::default());
-        parser.growing = Some(Box::new(Growing { state, undo, ended: false, rounds: 0, strict: true, tree }));
+        parser.growing = Some(Box::new(Growing { state, undo, ended: false, strict: true, tree }));
         parser
     }
 
@@ -52,7 +55,7 @@ impl<'a> Tolerant<'a> {
     /// Reads on as far as the text allows. `None` if more of it has to come first.
     pub(crate) fn advance(&mut self, start: usize, ended: bool) -> Option<End> {
         let growing = self.growing.as_mut()?;
-        (growing.ended, growing.rounds) = (ended, growing.rounds + 1);
+        growing.ended = ended;
         loop {
             if self.names_too_much(start) {
                 return Some(self.halt(Halt::Damaged(self.cursor.pos, "shorter keys")));
@@ -92,10 +95,10 @@ impl<'a> Tolerant<'a> {
     }
 
     /// Whether the pointers to what has come take more than a multiple of the text, which no text needs but one made for
-    /// it: many values below a very long key.
+    /// it: many values below a long key.
     fn names_too_much(&self, start: usize) -> bool {
         let Some(growing) = &self.growing else { return false };
-        growing.tree.written() > 64 * self.cursor.pos.saturating_sub(start) + 256 * growing.rounds
+        growing.tree.named() > 64 * self.cursor.pos.saturating_sub(start) + FREE_NAMES
     }
 
     /// What was read so far.

@@ -41,6 +41,9 @@ pub(crate) struct Options {
     pub(crate) null_for_nan: bool,
 }
 
+/// The longest pointer to something that is shown while it grows, in bytes.
+const LONGEST_POINTER: usize = 4096;
+
 impl<'a> Tolerant<'a> {
     /// A parser whose cursor stands on the opening bracket, or on the quote or word, of a value.
     pub(crate) fn new(cursor: Cursor<'a>, log: RepairLog, options: Options) -> Self {
@@ -101,7 +104,7 @@ impl<'a> Tolerant<'a> {
 
     pub(super) fn set_key(&mut self, name: String) -> Step<()> {
         self.sure()?;
-        self.watch_key(&name);
+        self.watch_key(&name)?;
         if let Some(Frame::Object { key, .. } | Frame::Bare { key, .. }) = self.stack.last_mut() {
             *key = Some(name);
         }
@@ -160,11 +163,14 @@ impl Tolerant<'_> {
         }
     }
 
-    /// A key of the innermost container.
-    pub(super) fn watch_key(&mut self, key: &str) {
-        if let Some(growing) = &mut self.growing {
-            growing.tree.begin_member(key);
+    /// A key of the innermost container. What grows is named with each piece of text, so its name has a bound.
+    pub(super) fn watch_key(&mut self, key: &str) -> Step<()> {
+        let Some(growing) = &mut self.growing else { return Ok(()) };
+        if growing.tree.pointer_len(key) > LONGEST_POINTER {
+            return Err(Halt::Damaged(self.cursor.pos, "shorter keys"));
         }
+        growing.tree.begin_member(key);
+        Ok(())
     }
 
     /// A value is complete. The tree has it then, and the stack a placeholder.

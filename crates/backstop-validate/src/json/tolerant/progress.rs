@@ -10,8 +10,6 @@ pub(super) struct Growing {
     pub(super) undo: Undo,
     /// Nothing more will come.
     pub(super) ended: bool,
-    /// How often the text has grown.
-    pub(super) rounds: usize,
     /// Nothing was repaired so far.
     pub(super) strict: bool,
     pub(super) tree: Tree,
