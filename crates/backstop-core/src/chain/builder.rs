@@ -77,9 +77,10 @@ impl Chain {
 }
 
 impl ChainBuilder {
-    /// Adds a target. They are tried in the order of being added.
-    pub fn target(mut self, target: impl Into<Target>) -> Self {
-        self.targets.push(target.into());
+    /// Adds a target: a provider with one of its models, `provider.model("…")`. They are tried in the order of being
+    /// added.
+    pub fn target(mut self, target: Target) -> Self {
+        self.targets.push(target);
         self
     }
 
