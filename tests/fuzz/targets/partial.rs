@@ -1,6 +1,6 @@
 #![no_main]
 //! JSON that is still being written: linear, no panic, the same in any pieces; what is finished stays so, and is what the
-//! extraction reads from the whole text.
+//! extraction reads from the whole text; strings that grow only grow.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fuzz_target!(|input: (u8, &str)| {
     let (size, text) = (usize::from(input.0 % 32) + 1, input.1);
     let chars: Vec<char> = text.chars().collect();
     let mut parser = PartialParser::new();
-    let mut before = BTreeMap::new();
+    let (mut before, mut grown) = (BTreeMap::new(), BTreeMap::<String, String>::new());
     for piece in chars.chunks(size) {
         let changes = parser.push(&piece.iter().collect::<String>());
         let now = leaves(parser.value());
@@ -23,8 +23,13 @@ fuzz_target!(|input: (u8, &str)| {
             for (pointer, leaf) in &before {
                 assert_eq!(now.get(pointer), Some(leaf), "{pointer} was finished");
             }
+            for (pointer, text) in &grown {
+                let now = parser.value().pointer(pointer).and_then(PartialValue::as_str);
+                assert!(now.is_some_and(|now| now.starts_with(text)), "{pointer} was longer");
+            }
         }
         before = now;
+        grown = growing(parser.value());
     }
     let steps = parser.steps();
     let allowed = 17 * text.len() + 256 * chars.len().div_ceil(size) + 4096;
@@ -45,18 +50,28 @@ fuzz_target!(|input: (u8, &str)| {
 
 fn leaves(value: &PartialValue) -> BTreeMap<String, Value> {
     let mut out = BTreeMap::new();
-    collect(value, String::new(), &mut out);
+    collect(value, String::new(), &mut |at, leaf| {
+        out.extend(leaf.to_value().filter(|_| leaf.is_finished()).map(|value| (at, value)));
+    });
     out
 }
 
-fn collect(value: &PartialValue, at: String, out: &mut BTreeMap<String, Value>) {
+fn growing(value: &PartialValue) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    collect(value, String::new(), &mut |at, leaf| {
+        out.extend(leaf.as_str().filter(|_| !leaf.is_finished()).map(|text| (at, text.to_owned())));
+    });
+    out
+}
+
+fn collect(value: &PartialValue, at: String, leaf: &mut dyn FnMut(String, &PartialValue)) {
     if let Some(members) = value.members() {
         for (key, member) in members {
-            collect(member, format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), out);
+            collect(member, format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), leaf);
         }
     } else if let Some(items) = value.as_array() {
-        items.iter().enumerate().for_each(|(index, item)| collect(item, format!("{at}/{index}"), out));
-    } else if value.is_finished() {
-        out.extend(value.to_value().map(|leaf| (at, leaf)));
+        items.iter().enumerate().for_each(|(index, item)| collect(item, format!("{at}/{index}"), leaf));
+    } else {
+        leaf(at, value);
     }
 }
