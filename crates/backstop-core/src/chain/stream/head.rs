@@ -13,27 +13,42 @@ pub(crate) struct Head {
 /// A sentence that ends before this many characters does not end the head: "I'm sorry." may go on either way.
 const SHORTEST: usize = 40;
 
+/// A head that is coming.
+pub(crate) struct Scan {
+    head: Head,
+    /// How much of the text was looked at.
+    seen: usize,
+    /// Characters of it, without blanks at the beginning.
+    count: usize,
+    before: Option<char>,
+}
+
 impl Head {
-    /// Whether enough has come.
-    pub(crate) fn is_complete(&self, text: &str) -> bool {
-        if self.chars == 0 {
+    pub(crate) fn scan(self) -> Scan {
+        Scan { head: self, seen: 0, count: 0, before: None }
+    }
+}
+
+impl Scan {
+    /// Whether enough has come, of a text that begins as it did the last time.
+    pub(crate) fn is_complete(&mut self, text: &str) -> bool {
+        if self.head.chars == 0 {
             return true;
         }
-        let text = text.trim_start();
-        let mut before = None;
-        for (count, now) in text.chars().enumerate() {
-            if count + 1 >= self.chars {
-                return true;
+        for now in text.get(self.seen..).unwrap_or_default().chars() {
+            self.seen += now.len_utf8();
+            if self.before.is_none() && now.is_whitespace() {
+                continue;
             }
-            let ends = match before {
+            let ends = match self.before.replace(now) {
                 Some('.' | '!' | '?' | ':') => now.is_whitespace(),
                 Some('。' | '！' | '？' | '\n') => true,
                 _ => false,
             };
-            if ends && count >= SHORTEST {
+            if self.count + 1 >= self.head.chars || (ends && self.count >= SHORTEST) {
                 return true;
             }
-            before = Some(now);
+            self.count += 1;
         }
         false
     }
@@ -58,12 +73,17 @@ mod tests {
                 true,
             ),
         ];
+        let is_complete = |text: &str| head.scan().is_complete(text);
         for (text, complete) in cases {
-            assert_eq!(head.is_complete(text), complete, "{text:?}");
+            assert_eq!(is_complete(text), complete, "{text:?}");
+            let mut scan = head.scan();
+            let mut prefixes = (1..=text.len()).filter_map(|end| text.get(..end));
+            let grown = prefixes.any(|prefix| scan.is_complete(prefix));
+            assert_eq!(grown, complete, "{text:?} by characters");
         }
-        assert!(head.is_complete(&"a".repeat(120)) && !head.is_complete(&"a".repeat(119)));
-        assert!(head.is_complete(&"é".repeat(120)) && !head.is_complete(&"é".repeat(119)));
-        assert!(!head.is_complete(&" ".repeat(500)), "blanks say nothing");
-        assert!(Head { chars: 0, wait: Duration::ZERO }.is_complete(""));
+        assert!(is_complete(&"a".repeat(120)) && !is_complete(&"a".repeat(119)));
+        assert!(is_complete(&"é".repeat(120)) && !is_complete(&"é".repeat(119)));
+        assert!(!is_complete(&" ".repeat(500)), "blanks say nothing");
+        assert!(Head { chars: 0, wait: Duration::ZERO }.scan().is_complete(""));
     }
 }

@@ -116,6 +116,7 @@ async fn head(
     (admitted, allowance, mut until): (&Admitted<'_>, &Allowance, Instant),
 ) -> Result<(), Option<Failure>> {
     let (mut has_content, mut held) = (false, true);
+    let mut scan = side.settings.head.scan();
     loop {
         let read = match timeout_at(until, reading.next()).await {
             Ok(read) => read.map_err(|error| Some(error.into()))?,
@@ -155,8 +156,7 @@ async fn head(
                     until = now + side.settings.head.wait;
                 }
                 let calls_a_tool = !reading.response.tool_calls.is_empty();
-                if reading.continues || calls_a_tool || side.settings.head.is_complete(&reading.response.text)
-                {
+                if reading.continues || calls_a_tool || scan.is_complete(&reading.response.text) {
                     break;
                 }
             }
