@@ -4,7 +4,7 @@ use backstop_core::{Candidate, Change, FailureKind, FinishKind, Rejection, Reque
 use serde_json::Value;
 
 use crate::{
-    coerce::{self, Mode},
+    coerce::{self, CoercionKind, Mode},
     echo,
     json::{Accept, ExtractError, Extracted, Extractor, Fit},
     refusal::{Detector, Kind, Signals},
@@ -51,10 +51,14 @@ impl Reading {
             let as_it_is = valid.then(|| value.clone());
             (value, coercions) = coerce::coerce(value, schema.original(), self.coercion);
             let violations = schema.violations(&value);
+            let only_integers = coercions.iter().all(|done| done.kind == CoercionKind::FloatToInteger);
             match as_it_is {
-                _ if violations.is_empty() => {}
-                Some(as_it_is) => (value, coercions) = (as_it_is, Vec::new()),
-                None => return Err(mismatch(&violations)),
+                // A value that follows the schema is changed in no other way.
+                Some(as_it_is) if !(only_integers && violations.is_empty()) => {
+                    (value, coercions) = (as_it_is, Vec::new());
+                }
+                None if !violations.is_empty() => return Err(mismatch(&violations)),
+                _ => {}
             }
         }
         for repair in extracted.repairs {

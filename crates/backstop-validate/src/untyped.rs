@@ -74,3 +74,28 @@ impl fmt::Debug for Untyped {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use backstop_core::Response;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_value_that_follows_the_schema_loses_nothing_over_an_integer_written_as_a_float() {
+        let schema = json!({"anyOf": [
+            {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+            {"type": "object", "properties": {"note": {"type": "string"}}, "additionalProperties": false},
+        ]});
+        for (text, expected) in [("{\"id\": 1e20}", json!({"id": 1e20})), ("{\"id\": 3.0}", json!({"id": 3}))]
+        {
+            let (answer, request) = (Response::new(text), Request::new("x"));
+            let read = Untyped::compiling("x", schema.clone())
+                .validate(Candidate::new(&answer, &request))
+                .await
+                .unwrap();
+            assert_eq!(read, expected);
+        }
+    }
+}
