@@ -14,6 +14,9 @@ use super::{
     tally::{Outcome, Tally},
 };
 
+/// The longest time that a caller waits after a call that failed.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+
 pub(crate) struct Load {
     chain: Chain,
     seed: u64,
@@ -98,7 +101,7 @@ impl Caller {
                 println!("wrong answer about {number}: {:?}\n{}", answer.value, answer.report);
                 Outcome::Wrong
             }
-            Err(_) => Outcome::Failed,
+            Err(error) => failed(&error).await,
         }
     }
 
@@ -106,8 +109,9 @@ impl Caller {
         let slow = self.dice.u8(..8) == 0;
         let what = if self.dice.bool() { OnInterrupt::Restart } else { OnInterrupt::Error };
         let call = self.chain.stream(question(number)).on_interrupt(what);
-        let Ok(mut answer) = call.first_content(millis(500)).idle(millis(500)).await else {
-            return Outcome::Failed;
+        let mut answer = match call.first_content(millis(500)).idle(millis(500)).await {
+            Ok(answer) => answer,
+            Err(error) => return failed(&error).await,
         };
         let (mut teller, mut text) = (String::new(), String::new());
         while let Some(event) = answer.next().await {
@@ -135,6 +139,12 @@ impl Caller {
         println!("the stream about {number} ended without a word");
         Outcome::Wrong
     }
+}
+
+/// A caller that came back at once while nobody can be asked would only keep the servers from running.
+async fn failed(error: &ChainError) -> Outcome {
+    sleep(error.report().retry_in.unwrap_or_default().min(LONGEST_PAUSE)).await;
+    Outcome::Failed
 }
 
 fn told(right: bool, outcome: Outcome, number: u64, text: &str) -> Outcome {

@@ -30,6 +30,20 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The same without what only JSON writes as it does: floats of any size, with exponents, and escapes.
+fn as_documents_write(value: Value) -> Value {
+    let plain = |text: String| text.replace(|c: char| c.is_control() || matches!(c, '"' | '\\'), "");
+    match value {
+        Value::Number(number) if number.is_f64() => Value::Null,
+        Value::String(text) => plain(text).into(),
+        Value::Array(items) => items.into_iter().map(as_documents_write).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (plain(key), as_documents_write(value))).collect()
+        }
+        other => other,
+    }
+}
+
 /// Digits with separators for thousands.
 fn grouped(number: u64, separator: char) -> String {
     let digits = number.to_string();
@@ -98,19 +112,7 @@ proptest! {
 
     #[test]
     fn a_value_is_grounded_in_its_own_text(value in any_value()) {
-        // Floats of any size are written with exponents in JSON, which no document does.
-        fn has_float(value: &Value) -> bool {
-            match value {
-                Value::Number(number) => number.is_f64(),
-                Value::Array(items) => items.iter().any(has_float),
-                Value::Object(map) => map.values().any(has_float),
-                _ => false,
-            }
-        }
-        fn has_escapes(value: &Value) -> bool {
-            value.to_string().contains('\\')
-        }
-        prop_assume!(!has_float(&value) && !has_escapes(&value));
+        let value = as_documents_write(value);
         let score = score(&value.to_string(), &value);
         prop_assert!(score.is_none_or(|score| score == 1.0), "{:?} {}", score, value);
     }
