@@ -33,7 +33,8 @@ struct Form {
 // Without them there is nothing to check.
 #[allow(clippy::expect_used)]
 fn forms() -> Vec<Form> {
-    let anthropic = Anthropic::new(KEY).expect("the settings work");
+    let builder = Anthropic::builder().base_url("http://localhost").api_key(KEY);
+    let anthropic = builder.build().expect("the settings work");
     let [text, object] = testing::questions();
     let form = |(request, traits): (Request, ModelTraits)| {
         let attempt = Attempt::new("m", &request);

@@ -29,7 +29,8 @@ struct Form {
 // Without them there is nothing to check.
 #[allow(clippy::expect_used)]
 fn forms() -> Vec<Form> {
-    let gemini = Gemini::new(KEY).expect("the settings work");
+    let builder = Gemini::builder().base_url("http://localhost").api_key(KEY);
+    let gemini = builder.build().expect("the settings work");
     let form = |request: Request| {
         let format = gemini.render(&Attempt::new("m", &request)).expect("it can be asked").format;
         Form { gemini: gemini.clone(), request, format }

@@ -40,7 +40,8 @@ struct Form {
 fn forms(api: Api) -> Vec<Form> {
     let tool = Capabilities::unknown().with_structured_output(StructuredOutput::Tool);
     let traits = ModelTraits::new(TokenLimit::MaxTokens).capabilities(tool);
-    let builder = OpenAi::builder().api_key(KEY).api(api).model_traits("tool", traits);
+    let builder =
+        OpenAi::builder().base_url("http://localhost").api_key(KEY).api(api).model_traits("tool", traits);
     let openai = builder.build().expect("the settings work");
     let [text, object] = testing::questions();
     let form = |(request, model): (Request, &str)| {
