@@ -6,12 +6,12 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::json::pointer::{Segment, push};
+use crate::json::pointer::{Segment, pointer};
 
 /// The JSON pointer of what does not fit; empty for the whole value, or where nobody can tell.
 pub(crate) fn place<T: DeserializeOwned>(value: &Value) -> String {
     let mut written = Written::default();
-    written.value(value, "");
+    written.value(value, ROOT);
     match serde_json::from_str::<T>(&written.text) {
         // Errors about the whole value have no position.
         Err(error) if error.line() == 1 => written.ends_before(error.column()),
@@ -19,57 +19,71 @@ pub(crate) fn place<T: DeserializeOwned>(value: &Value) -> String {
     }
 }
 
-/// A text on one line, and the pointers of its values with the offsets by which a reader has left them.
+/// The place of the whole value; that of a member is one more than its index in [`Written::members`].
+const ROOT: usize = 0;
+
+/// A text on one line, and the places of its values with the offsets by which a reader has left them.
 #[derive(Default)]
-struct Written {
+struct Written<'v> {
     text: String,
-    ends: Vec<(usize, String)>,
+    /// Of each member the place around it and its step from there. Whole pointers would take more than the value.
+    members: Vec<(usize, Segment<'v>)>,
+    ends: Vec<(usize, usize)>,
 }
 
-impl Written {
-    fn value(&mut self, value: &Value, pointer: &str) {
+impl<'v> Written<'v> {
+    fn value(&mut self, value: &'v Value, place: usize) {
         match value {
             Value::Object(members) => {
                 self.text.push('{');
                 for (n, (key, member)) in members.iter().enumerate() {
-                    let mut inner = pointer.to_owned();
-                    push(&mut inner, Segment::Key(key));
+                    let inner = self.member(place, Segment::Key(key));
                     self.text.push_str(if n == 0 { "" } else { "," });
                     self.text.push_str(&Value::from(key.as_str()).to_string());
-                    self.ends.push((self.text.len(), inner.clone()));
+                    self.ends.push((self.text.len(), inner));
                     self.text.push(':');
-                    self.value(member, &inner);
+                    self.value(member, inner);
                 }
-                self.close('}', pointer);
+                self.close('}', place);
             }
             Value::Array(items) => {
                 self.text.push('[');
                 for (n, item) in items.iter().enumerate() {
-                    let mut inner = pointer.to_owned();
-                    push(&mut inner, Segment::Index(n));
+                    let inner = self.member(place, Segment::Index(n));
                     self.text.push_str(if n == 0 { "" } else { "," });
-                    self.value(item, &inner);
+                    self.value(item, inner);
                 }
-                self.close(']', pointer);
+                self.close(']', place);
             }
             scalar => {
                 self.text.push_str(&scalar.to_string());
-                self.ends.push((self.text.len(), pointer.to_owned()));
+                self.ends.push((self.text.len(), place));
                 self.text.push(' ');
             }
         }
     }
 
+    fn member(&mut self, around: usize, step: Segment<'v>) -> usize {
+        self.members.push((around, step));
+        self.members.len()
+    }
+
     /// What a reader rejects of the last member it says only after the bracket, but before the blank behind it.
-    fn close(&mut self, bracket: char, pointer: &str) {
+    fn close(&mut self, bracket: char, place: usize) {
         self.text.push(bracket);
         self.text.push(' ');
-        self.ends.push((self.text.len(), pointer.to_owned()));
+        self.ends.push((self.text.len(), place));
     }
 
     fn ends_before(&self, offset: usize) -> String {
         let before = self.ends.iter().rev().find(|(end, _)| *end <= offset);
-        before.map(|(_, pointer)| pointer.clone()).unwrap_or_default()
+        let mut at = before.map_or(ROOT, |(_, place)| *place);
+        let mut steps = Vec::new();
+        while let Some((around, step)) = at.checked_sub(1).and_then(|index| self.members.get(index)) {
+            steps.push(*step);
+            at = *around;
+        }
+        pointer(steps.into_iter().rev())
     }
 }
 
@@ -144,6 +158,12 @@ mod tests {
             assert_eq!(place::<All>(&value), pointer);
         }
         assert_eq!(place::<All>(&good), "");
+        // A pointer of each of these items would take two gigabytes together.
+        let key = "k".repeat(100_000);
+        let mut many = vec![json!(1); 20_000];
+        many.push(json!(300));
+        let pointer = place::<BTreeMap<String, Vec<u8>>>(&json!({ key.as_str(): many }));
+        assert_eq!(pointer, format!("/{key}/20000"));
         assert_eq!(place::<Even>(&json!(3)), "");
         assert_eq!(place::<Span>(&span(9)), "");
     }
