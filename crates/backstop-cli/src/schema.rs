@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use backstop_validate::coerce::{self, Coercion, Mode};
+use backstop_validate::coerce::{Coercion, Mode};
 use backstop_validate::json::{Accept, Fit};
 use serde_json::Value;
 
@@ -30,10 +30,9 @@ impl Schema {
         Self::new(source, mode).map_err(|why| Failure::new(format!("{name}: {why}")))
     }
 
-    /// The value as the schema wants it, and what was converted for that. One that follows it already stays so.
+    /// The value as the schema wants it, and what was converted for that.
     pub(crate) fn convert(&self, value: Value) -> (Value, Vec<Coercion>) {
-        let (converted, coercions) = coerce::coerce(value.clone(), self.schema.original(), self.mode);
-        if self.schema.is_valid(&converted) { (converted, coercions) } else { (value, Vec::new()) }
+        self.schema.convert(value, self.mode)
     }
 
     /// The first few things that are wrong with a value, each with its place.
@@ -47,7 +46,7 @@ impl Accept for Schema {
         if self.schema.is_valid(value) {
             return Fit::Exact;
         }
-        let (converted, changes) = coerce::coerce(value.clone(), self.schema.original(), self.mode);
+        let (converted, changes) = self.schema.convert(value.clone(), self.mode);
         if self.schema.is_valid(&converted) { Fit::Coerced(changes.len()) } else { Fit::No }
     }
 }

@@ -68,6 +68,15 @@ fn a_schema_converts_and_refuses() {
 }
 
 #[test]
+fn a_value_that_follows_the_schema_loses_nothing() {
+    let with_id = r#"{"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}"#;
+    let closed = r#"{"type": "object", "properties": {"note": {}}, "additionalProperties": false}"#;
+    let schema = file("either.json", &format!(r#"{{"anyOf": [{with_id}, {closed}]}}"#));
+    let answer = &lines(&parse(&["--schema", schema.to_str().unwrap()], b"{\"id\": 1e20}"))[0];
+    assert_eq!((&answer["value"], &answer["coercions"]), (&json!({"id": 1e20}), &json!([])));
+}
+
+#[test]
 fn jsonl_answers_line_by_line_and_goes_on_after_a_bad_one() {
     let input = b"{\"id\": 1, \"input\": \"[1,]\"}\nnot json\n\n\xff\n{\"id\": 2, \"input\": \"[1]\", \"schema\": {\"type\": 5}}\n\
         {\"id\": 3, \"input\": \"\\\"5\\\"\", \"schema\": {\"type\": \"integer\"}}\n{\"id\": 4, \"input\": \"no\", \"schema\": null}\n";

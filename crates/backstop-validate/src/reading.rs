@@ -4,7 +4,7 @@ use backstop_core::{Candidate, Change, FailureKind, FinishKind, Rejection, Reque
 use serde_json::Value;
 
 use crate::{
-    coerce::{self, CoercionKind, Mode},
+    coerce::{self, Mode},
     echo,
     json::{Accept, ExtractError, Extracted, Extractor, Fit},
     refusal::{Detector, Kind, Signals},
@@ -43,22 +43,13 @@ impl Reading {
         extracted: Extracted,
     ) -> Result<Value, Rejection> {
         let exact = extracted.is_exact();
-        let mut value = schema.unwrap(extracted.value);
-        let mut coercions = Vec::new();
-        let valid = exact || schema.is_valid(&value);
-        // `3.0` is an integer to JSON Schema, and none to a Rust type.
-        if !valid || coerce::writes_integer_as_float(schema.original(), &value) {
-            let as_it_is = valid.then(|| value.clone());
-            (value, coercions) = coerce::coerce(value, schema.original(), self.coercion);
+        let value = schema.unwrap(extracted.value);
+        let follows = exact || schema.is_valid(&value);
+        let (value, coercions) = schema.convert_known(value, follows, self.coercion);
+        if !follows {
             let violations = schema.violations(&value);
-            let only_integers = coercions.iter().all(|done| done.kind == CoercionKind::FloatToInteger);
-            match as_it_is {
-                // A value that follows the schema is changed in no other way.
-                Some(as_it_is) if !(only_integers && violations.is_empty()) => {
-                    (value, coercions) = (as_it_is, Vec::new());
-                }
-                None if !violations.is_empty() => return Err(mismatch(&violations)),
-                _ => {}
+            if !violations.is_empty() {
+                return Err(mismatch(&violations));
             }
         }
         for repair in extracted.repairs {

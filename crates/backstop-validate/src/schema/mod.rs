@@ -26,6 +26,7 @@ pub(crate) use root::KEY as WRAPPER;
 pub use violation::Violation;
 
 use self::{cache::Cache, explain::Explainer, graph::Names};
+use crate::coerce::{self, Coercion, CoercionKind, Mode};
 
 /// Most violations that are described.
 const MAX_VIOLATIONS: usize = 5;
@@ -177,6 +178,36 @@ impl Schema {
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
         self.0.validator.is_valid(value)
+    }
+
+    /// A value brought to the schema, and what was converted for that. One that follows it already is changed in no way but
+    /// from whole floats to integers (`3.0` is an integer to JSON Schema, and none to a Rust type); one that cannot be
+    /// brought to it comes back as it was.
+    ///
+    /// ```
+    /// use backstop_validate::{Schema, coerce::Mode};
+    /// use serde_json::json;
+    ///
+    /// let schema = Schema::new("age", json!({"type": "integer"}))?;
+    /// assert_eq!(schema.convert(json!("30"), Mode::Safe).0, json!(30));
+    /// assert_eq!(schema.convert(json!("thirty"), Mode::Safe).0, json!("thirty"));
+    /// # Ok::<(), backstop_core::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn convert(&self, value: Value, mode: Mode) -> (Value, Vec<Coercion>) {
+        let follows = self.is_valid(&value);
+        self.convert_known(value, follows, mode)
+    }
+
+    /// The same for a value of which it is known whether it follows the schema.
+    pub(crate) fn convert_known(&self, value: Value, follows: bool, mode: Mode) -> (Value, Vec<Coercion>) {
+        if follows && !coerce::writes_integer_as_float(self.original(), &value) {
+            return (value, Vec::new());
+        }
+        let (converted, coercions) = coerce::coerce(value.clone(), self.original(), mode);
+        let only_integers = coercions.iter().all(|done| done.kind == CoercionKind::FloatToInteger);
+        let usable = self.is_valid(&converted) && (only_integers || !follows);
+        if usable { (converted, coercions) } else { (value, Vec::new()) }
     }
 
     /// What is wrong with a value: at most five places, none if it follows the schema. A value so large that finding
